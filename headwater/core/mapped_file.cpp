@@ -1,0 +1,55 @@
+#include "headwater/core/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "headwater/core/fail.h"
+
+namespace headwater {
+
+MappedFile::MappedFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    fail("{}: cannot be read ({}), expected a file; check the name", path, std::strerror(errno));
+  struct stat about;
+  const bool known = fstat(file, &about) == 0;
+  const char* wrong = nullptr;
+  if (!known || !S_ISREG(about.st_mode))
+    wrong = known && S_ISDIR(about.st_mode) ? "is a folder" : "is not a plain file";
+  else if (about.st_size == 0)
+    wrong = "is empty";
+  void* memory = MAP_FAILED;
+  if (!wrong) {
+    size_ = static_cast<size_t>(about.st_size);
+    memory = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+  }
+  close(file);
+  if (wrong) fail("{}: {}, expected a file with attention in it; check the name", path, wrong);
+  if (memory == MAP_FAILED)
+    fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
+         std::strerror(errno));
+  data_ = static_cast<const std::byte*>(memory);
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+void release(std::span<const std::byte> bytes) {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace headwater

@@ -1,0 +1,45 @@
+#include "headwater/core/matrix.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace headwater {
+namespace {
+
+// Large matrices are mapped, so that they are zero without being touched and go back to the system
+// at once; huge pages where the system gives them, since every method walks whole matrices.
+constexpr size_t mapped_from = size_t{1} << 20;
+
+}  // namespace
+
+Matrix::Matrix(int rows, int columns) : rows_(rows), columns_(columns) {
+  assert(rows >= 0 && columns >= 0);
+  const size_t bytes = (std::max<size_t>(size(), 1) * sizeof(float) + 63) / 64 * 64;
+  if (bytes >= mapped_from) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    data_ = {static_cast<float*>(memory), Free{bytes}};
+  } else {
+    float* memory = static_cast<float*>(std::aligned_alloc(64, bytes));
+    if (memory == nullptr) throw std::bad_alloc();
+    std::fill_n(memory, size(), 0.0f);
+    data_ = {memory, Free{bytes}};
+  }
+}
+
+void Matrix::Free::operator()(float* memory) const {
+  if (bytes >= mapped_from)
+    munmap(memory, bytes);
+  else
+    std::free(memory);
+}
+
+Matrix Matrix::copy() const {
+  Matrix out(rows_, columns_);
+  std::copy_n(data(), size(), out.data());
+  return out;
+}
+
+}  // namespace headwater

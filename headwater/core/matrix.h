@@ -1,0 +1,101 @@
+// Row-major float matrices: Matrix owns, MatrixView and MatrixSpan borrow.
+#pragma once
+#include <cassert>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace headwater {
+
+using Vector = std::vector<float>;
+
+/// Borrowed, read only. Passed by value, never kept: it dies with its owner. Rows lie `stride`
+/// floats apart, the entries of a row side by side.
+class MatrixView {
+ public:
+  MatrixView() = default;
+  MatrixView(const float* data, int rows, int columns, std::ptrdiff_t stride)
+      : data_(data), rows_(rows), columns_(columns), stride_(stride) {}
+  MatrixView(const float* data, int rows, int columns)
+      : MatrixView(data, rows, columns, columns) {}
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  std::ptrdiff_t stride() const { return stride_; }
+  const float* data() const { return data_; }
+  std::span<const float> row(int i) const {
+    return {data_ + i * stride_, static_cast<size_t>(columns_)};
+  }
+  float operator()(int i, int j) const { return data_[i * stride_ + j]; }
+  /// Rows begin ... begin + count - 1.
+  MatrixView rows(int begin, int count) const {
+    return {data_ + begin * stride_, count, columns_, stride_};
+  }
+
+ private:
+  const float* data_ = nullptr;
+  int rows_ = 0, columns_ = 0;
+  std::ptrdiff_t stride_ = 0;
+};
+
+/// Borrowed, writable. Otherwise as MatrixView, into which it converts.
+class MatrixSpan {
+ public:
+  MatrixSpan() = default;
+  MatrixSpan(float* data, int rows, int columns, std::ptrdiff_t stride)
+      : data_(data), rows_(rows), columns_(columns), stride_(stride) {}
+  MatrixSpan(float* data, int rows, int columns) : MatrixSpan(data, rows, columns, columns) {}
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  std::ptrdiff_t stride() const { return stride_; }
+  float* data() const { return data_; }
+  std::span<float> row(int i) const { return {data_ + i * stride_, static_cast<size_t>(columns_)}; }
+  float& operator()(int i, int j) const { return data_[i * stride_ + j]; }
+  /// Rows begin ... begin + count - 1.
+  MatrixSpan rows(int begin, int count) const {
+    return {data_ + begin * stride_, count, columns_, stride_};
+  }
+  operator MatrixView() const { return {data_, rows_, columns_, stride_}; }
+
+ private:
+  float* data_ = nullptr;
+  int rows_ = 0, columns_ = 0;
+  std::ptrdiff_t stride_ = 0;
+};
+
+/// Owns rows x columns floats, all zero at first, 64-byte aligned, without gaps. Moves; `copy()` copies.
+/// Memory that was never written costs nothing: the pages come from the system as zeros.
+class Matrix {
+ public:
+  Matrix() = default;
+  /// Throws std::bad_alloc where the system has no room for it.
+  Matrix(int rows, int columns);
+  Matrix copy() const;
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  size_t size() const { return static_cast<size_t>(rows_) * static_cast<size_t>(columns_); }
+  float* data() { return data_.get(); }
+  const float* data() const { return data_.get(); }
+  std::span<float> row(int i) { return MatrixSpan(*this).row(i); }
+  std::span<const float> row(int i) const { return MatrixView(*this).row(i); }
+  float& operator()(int i, int j) { return MatrixSpan(*this)(i, j); }
+  float operator()(int i, int j) const { return MatrixView(*this)(i, j); }
+  operator MatrixView() const { return {data_.get(), rows_, columns_}; }
+  operator MatrixSpan() { return {data_.get(), rows_, columns_}; }
+
+ private:
+  struct Free {
+    void operator()(float* memory) const;
+    size_t bytes = 0;
+  };
+  std::unique_ptr<float[], Free> data_;
+  int rows_ = 0, columns_ = 0;
+};
+
+}  // namespace headwater

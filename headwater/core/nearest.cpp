@@ -1,0 +1,53 @@
+#include "headwater/core/nearest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace headwater {
+namespace {
+
+// Optimal string alignment distance: insert, remove, replace, swap two neighbours.
+int edits(std::string_view a, std::string_view b) {
+  std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = static_cast<int>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view typed, std::span<const std::string_view> names) {
+  std::string_view best;
+  int fewest = 0;
+  // What was typed comes from outside: a megabyte of it is no typing mistake.
+  if (typed.empty() || typed.size() > 64) return best;
+  for (std::string_view name : names) {
+    const int count = edits(typed, name);
+    const int allowed = 1 + static_cast<int>(std::max(typed.size(), name.size())) / 3;
+    if (count <= allowed && count < static_cast<int>(name.size()) && (best.empty() || count < fewest)) {
+      best = name;
+      fewest = count;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view typed, std::span<const std::string_view> names) {
+  const std::string_view best = nearest(typed, names);
+  if (!best.empty()) return fmt::format("; did you mean '{}'?", best);
+  return fmt::format("; expected one of {}", fmt::join(names, ", "));
+}
+
+}  // namespace headwater

@@ -1,0 +1,16 @@
+// "did you mean": the known name that is closest to what was typed.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headwater {
+
+/// The name with the fewest single-letter edits from `typed`, or "" if none is close enough to be
+/// what was meant (more than a third of the letters differ).
+std::string_view nearest(std::string_view typed, std::span<const std::string_view> names);
+
+/// "; did you mean 'X'?" for the nearest name, else "; expected one of a, b, c".
+std::string suggestion(std::string_view typed, std::span<const std::string_view> names);
+
+}  // namespace headwater

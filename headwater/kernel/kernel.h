@@ -1,0 +1,82 @@
+// The few operations that cost time. Everything else in the engine is written in terms of these.
+//
+// reference.cpp has all of them in double with plain loops, for ever, as the judge of the others; cpu/ has
+// them for every instruction set of the machine from one source. The best set that the machine has runs,
+// unless use() says otherwise.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headwater/core/dtype.h"
+#include "headwater/core/matrix.h"
+
+namespace headwater::kernel {
+
+/// How a head joins the heads before it.
+enum class Reduce { sum, max, min };
+
+/// Some rows of one head as they lie in a file or an array: f16, bf16, f32 or f64, at any address.
+struct HeadRows {
+  DType type = DType::f32;
+  const std::byte* data = nullptr;
+  std::ptrdiff_t stride = 0;  // numbers between the starts of two rows; the numbers of a row lie side by side
+};
+
+/// out(r, j) = reduce(out(r, j), weight * head(r, j)); with `first`, out(r, j) = weight * head(r, j).
+/// sums[r] = the sum of head's row r (without weight), or NaN if the row holds a NaN, an infinity or a
+/// negative number. One pass over the head. One thread.
+void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
+               std::span<float> sums);
+
+/// What prepare() does to each row: drop what is below `threshold`, then mix with the identity, then divide
+/// by the row's own sum.
+struct RowStep {
+  float threshold = 0;       // entries strictly below it become 0
+  double residual = 0;       // a <- (1 - residual) a + residual * identity
+  bool divide = true;        // rows divided by their sums, which are taken in double
+  bool empty_keeps = true;   // a row that sums to 0: true makes it the identity's row, false leaves it zero
+};
+
+/// Applies `step` to every row of the square matrix `map`, in place; entries are finite and not negative.
+/// Returns how many rows had nothing to divide by. One pass over memory, on several threads.
+int prepare(MatrixSpan map, const RowStep& step);
+
+/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns of b
+/// are skipped in blocks, so triangular and banded matrices cost what their bands cost. Several threads.
+void multiply(MatrixView a, MatrixView b, MatrixSpan out);
+
+/// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass over a.
+void multiply(std::span<const float> row, MatrixView a, std::span<float> out);
+
+/// The instruction sets that this machine can run, best first, then "reference".
+std::vector<std::string> available();
+
+/// The one in use.
+std::string_view name();
+
+/// Forces one of available(), for the whole process; "" goes back to the best. Throws Error (usage) for any
+/// other name. Not to be called while other threads compute.
+void use(std::string_view name);
+
+/// One implementation of all of the above: what reference.cpp and cpu/ each fill in.
+struct Table {
+  const char* name;
+  void (*fuse_rows)(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
+                    std::span<float> sums);
+  /// prepare() for some rows: row r of `rows` is row first + r of the square matrix. One thread.
+  int (*prepare_rows)(MatrixSpan rows, int first, const RowStep& step);
+  void (*multiply)(MatrixView a, MatrixView b, MatrixSpan out);
+  /// out[j] = sum over r of weights[r] * rows(r, j). One thread.
+  void (*add_rows)(std::span<const float> weights, MatrixView rows, std::span<float> out);
+};
+
+/// The plain one, in double.
+const Table& reference();
+
+/// One for each instruction set that this machine has, best first.
+std::vector<Table> cpu_tables();
+
+}  // namespace headwater::kernel

@@ -1,0 +1,54 @@
+// The seam between where attention comes from and what is done with it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/core/range.h"
+#include "headwater/source/fuse.h"
+
+namespace headwater {
+
+/// What a source says of itself.
+struct Example {
+  std::string kind;                 // "file", "memory"
+  std::string name;                 // as the caller named it
+  std::vector<std::string> tokens;  // n of them, padding already cropped
+  int layers = 0;
+  std::vector<int> heads;           // of each layer
+  int item = 0;                     // which of the batch this is, and
+  int items = 1;                    // how many the batch has
+  int padded = 0;                   // the length before padding was cropped; n where there was none
+};
+
+/// Called with a layer's number and its fused n x n map. The map is scratch: the visitor may overwrite it,
+/// and it dies when visit returns.
+using Visit = std::function<void(int layer, MatrixSpan map)>;
+
+/// One input's attention: a file, a model run on one text, arrays of a caller.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual const Example& example() const = 0;
+  /// Calls visit for the layers of `range` in `direction`, one after the other. Holds one n x n map, whatever
+  /// the numbers of layers and heads. Entries are finite and not negative. Throws Error, which names layer,
+  /// head and row, where the attention is not attention, or where `fuse` names a head that is not there.
+  virtual void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) = 0;
+  /// What was mended on the way, as sentences for the result's notes.
+  virtual std::vector<std::string> notes() const { return {}; }
+};
+
+/// Inputs that came together: the items of a batch in a file.
+class Batch {
+ public:
+  virtual ~Batch() = default;
+  virtual int size() const = 0;
+  /// Item k, 0 <= k < size(). It borrows from the batch, which must outlive it.
+  virtual std::unique_ptr<Source> item(int k) = 0;
+  /// How the arrays were read, in a line: "npz, 12 arrays, one a layer, axes B H n n, f32".
+  virtual std::string reading() const = 0;
+};
+
+}  // namespace headwater
