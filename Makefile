@@ -1,0 +1,60 @@
+# `make` lists what there is. The work itself is in CMake; this file installs what is missing first.
+PREFIX ?= /usr/local
+PYTHON := build/venv/bin/python
+
+# oneDNN, inside PyTorch, crashes on virtual machines that hide a part of AMX. This keeps it off AMX.
+export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_BF16
+
+.PHONY: help
+help:
+	@echo "make TARGET, where TARGET is:"
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+
+.PHONY: demo
+demo: command ## build, run the demonstration, leave its pictures in demo/
+	@build/release/bin/headwater demo
+
+.PHONY: test
+test: build/release/build.ninja ## build and run all tests, C++ and Python
+	@tools/setup build test venv
+	@cmake --preset release -DHEADWATER_TESTS=ON --log-level=WARNING
+	@cmake --build --preset release
+	@ctest --preset release -j "$$(nproc)" --no-tests=error
+	@$(PYTHON) -m pytest -ra tests/python
+
+.PHONY: bench
+bench: build/release/build.ninja ## build and run the benchmarks
+	@tools/setup build bench venv
+	@cmake --preset release -DHEADWATER_BENCH=ON --log-level=WARNING
+	@cmake --build --preset release
+	@$(PYTHON) bench/run.py
+
+.PHONY: check
+check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing
+	@tools/check
+
+.PHONY: install
+install: command ## install the command and the library under PREFIX (and DESTDIR)
+	@cmake --build --preset release --target headwater
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+.PHONY: format
+format: ## format all C++ files
+	@tools/setup check
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
+
+.PHONY: clean
+clean: ## remove what was built; the Python packages in build/venv stay
+	@rm -rf demo
+	@find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} + 2>/dev/null || true
+
+.PHONY: command
+command: build/release/build.ninja
+	@tools/setup build
+	@cmake --build --preset release --target headwater_command
+
+# The first time without tests and benchmarks, so that the demo needs only what the command needs.
+# `test` and `bench` switch on their own.
+build/release/build.ninja:
+	@tools/setup build
+	@cmake --preset release -DHEADWATER_TESTS=OFF -DHEADWATER_BENCH=OFF --log-level=WARNING

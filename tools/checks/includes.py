@@ -1,0 +1,58 @@
+"""Includes point down only. The tables are the architecture; a new folder of the engine needs a row."""
+import re
+from pathlib import Path
+
+from . import is_cpp, lines, tracked
+
+# folder of headwater/: folders, or single headers, that it may include
+MAY_SEE = {
+    "core": {"core"},
+    "kernel": {"core", "kernel"},
+    "source": {"core", "kernel", "source"},
+    "layer": {"core", "kernel", "source", "layer"},
+    "method": {"core", "kernel", "source", "layer", "method"},
+    # results, and the words in them; not how they come about
+    "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/metrics.h",
+               "layer/options.h", "source/fuse.h", "source/info.h", "source/source.h"},
+}
+
+# include of a library, where it may be, and what it is called
+LIBRARIES = [
+    (re.compile(r"hwy/"), ("headwater/kernel/cpu/",), "Highway"),
+    (re.compile(r"CLI/"), ("cli/",), "CLI11"),
+    (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
+    (re.compile(r"zlib[.]h"), ("headwater/core/", "headwater/output/", "tests/"), "zlib"),
+]
+
+INCLUDE = re.compile(r'\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
+
+
+def allowed(seen, folder):
+    return seen.parts[0] in MAY_SEE[folder] or str(seen) in MAY_SEE[folder]
+
+
+def breach(path, included, quoted):
+    """What is wrong with this include, or None."""
+    for pattern, places, name in LIBRARIES:
+        if pattern.match(included) and not str(path).startswith(places):
+            return f"{name} is included only in {' and '.join(places)}"
+    if path.parts[0] != "headwater" or len(path.parts) < 3:
+        return None  # cli, tests, bench, examples and headwater.h itself see everything
+    folder = path.parts[1]
+    if folder not in MAY_SEE:
+        return f"headwater/{folder} has no row in tools/checks/includes.py"
+    if not included.startswith("headwater/"):
+        return "write includes of this tree from its root: headwater/..." if quoted else None
+    seen = Path(*Path(included).parts[1:])
+    if not allowed(seen, folder):
+        return f"headwater/{folder} must not see headwater/{seen}"
+    return None
+
+
+def check(report):
+    """each folder includes only what lies below it"""
+    for path in filter(is_cpp, tracked()):
+        for number, line in enumerate(lines(path), 1):
+            if found := INCLUDE.match(line):
+                if why := breach(path, found[1] or found[2], quoted=found[2] is not None):
+                    report.fail(f"{path}:{number}: {line.strip()}: {why}")
