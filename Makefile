@@ -17,7 +17,7 @@ demo: command ## build, run the demonstration, leave its pictures in demo/
 .PHONY: test
 test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@tools/setup build test venv
-	@cmake --preset release -DHEADWATER_TESTS=ON --log-level=WARNING
+	@cmake --preset release -DHEADWATER_TESTS=ON >/dev/null
 	@cmake --build --preset release
 	@ctest --preset release -j "$$(nproc)" --no-tests=error
 	@$(PYTHON) -m pytest -ra tests/python
@@ -25,7 +25,7 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
-	@cmake --preset release -DHEADWATER_BENCH=ON --log-level=WARNING
+	@cmake --preset release -DHEADWATER_BENCH=ON >/dev/null
 	@cmake --build --preset release
 	@$(PYTHON) bench/run.py
 
@@ -57,4 +57,4 @@ command: build/release/build.ninja
 # `test` and `bench` switch on their own.
 build/release/build.ninja:
 	@tools/setup build
-	@cmake --preset release -DHEADWATER_TESTS=OFF -DHEADWATER_BENCH=OFF --log-level=WARNING
+	@cmake --preset release -DHEADWATER_TESTS=OFF -DHEADWATER_BENCH=OFF >/dev/null
