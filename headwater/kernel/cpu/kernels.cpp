@@ -1,0 +1,71 @@
+// The kernels for every instruction set, from one source: Highway includes this file once for each.
+// SVE and RVV are left out because their vectors, of unknown length, cannot stand in the arrays
+// that multiply keeps its sums in; such machines run NEON or the baseline.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// Also the baseline that any machine of this kind has, so that it is tested on every machine.
+#define HWY_COMPILE_ALL_ATTAINABLE
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headwater/kernel/cpu/kernels.cpp"
+// foreach_target.h has to come first, which alphabetical order would not give.
+// clang-format off
+#include "hwy/foreach_target.h"
+// clang-format on
+#include "headwater/kernel/cpu/add_rows-inl.h"
+#include "headwater/kernel/cpu/fuse-inl.h"
+#include "headwater/kernel/cpu/multiply-inl.h"
+#include "headwater/kernel/cpu/prepare-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+Table table() { return {"", fuse_rows, prepare_rows, multiply, add_rows}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headwater::kernel {
+namespace {
+
+HWY_EXPORT(table);
+
+const char* name_of_target(int64_t target) {
+  switch (target) {
+    case HWY_AVX3:
+      return "avx3";
+    case HWY_AVX2:
+      return "avx2";
+    case HWY_SSE4:
+      return "sse4";
+    case HWY_SSSE3:
+      return "ssse3";
+    case HWY_NEON:
+      return "neon";
+    case HWY_EMU128:
+      return "emu128";
+    default:
+      return "scalar";
+  }
+}
+
+}  // namespace
+
+std::vector<Table> cpu_tables() {
+  // HWY_EXPORT made an array of one function a target, in the order of Highway's mask of targets;
+  // taking from it by index leaves Highway's own process-wide choice alone.
+  const auto& made = HWY_DISPATCH_TABLE(table);
+  std::vector<Table> list;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
+    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
+    list.push_back(made[std::size(made) == 1 ? 0 : index]());
+    list.back().name = name_of_target(target);
+  }
+  return list;
+}
+
+}  // namespace headwater::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,122 @@
+// The calls of kernel.h on top of the table in use: which one runs, and which rows go to which
+// thread.
+//
+// Rows are cut into blocks of a fixed size, whatever the number of threads, and what the blocks
+// give is joined in the order of the blocks: that is why every thread count gives the same bytes.
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/core/threads.h"
+#include "headwater/kernel/kernel.h"
+
+namespace headwater::kernel {
+namespace {
+
+constexpr int rows_of_a_block = 64;
+
+// Below this many numbers the work is done before another thread wakes.
+constexpr size_t worth_threads = size_t{1} << 15;
+
+const std::vector<Table>& tables() {
+  static const std::vector<Table> all = [] {
+    std::vector<Table> list = cpu_tables();
+    list.push_back(reference());
+    return list;
+  }();
+  return all;
+}
+
+std::atomic<const Table*>& chosen() {
+  static std::atomic<const Table*> table = &tables().front();
+  return table;
+}
+
+const Table& table() { return *chosen().load(std::memory_order_relaxed); }
+
+int blocks_of(int rows) { return (rows + rows_of_a_block - 1) / rows_of_a_block; }
+
+// task(block, first row, rows of the block) for all blocks.
+template <class Task>
+void for_blocks(int rows, int columns, const Task& task) {
+  const auto block = [&](int i) {
+    const int first = i * rows_of_a_block;
+    task(i, first, std::min(rows_of_a_block, rows - first));
+  };
+  const int blocks = blocks_of(rows);
+  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) >= worth_threads) {
+    parallel_for(blocks, block);
+  } else {
+    for (int i = 0; i < blocks; ++i) block(i);
+  }
+}
+
+}  // namespace
+
+void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
+               std::span<float> sums) {
+  assert(is_float(head.type) && sums.size() >= static_cast<size_t>(out.rows()));
+  table().fuse_rows(reduce, first, weight, head, out, sums);
+}
+
+int prepare(MatrixSpan map, const RowStep& step) {
+  assert(map.rows() == map.columns());
+  const Table& run = table();
+  std::atomic<int> empty = 0;
+  for_blocks(map.rows(), map.columns(), [&](int, int first, int count) {
+    empty += run.prepare_rows(map.rows(first, count), first, step);
+  });
+  return empty;
+}
+
+void multiply(MatrixView a, MatrixView b, MatrixSpan out) {
+  assert(a.columns() == b.rows() && out.rows() == a.rows() && out.columns() == b.columns());
+  table().multiply(a, b, out);
+}
+
+void multiply(std::span<const float> row, MatrixView a, std::span<float> out) {
+  assert(row.size() == static_cast<size_t>(a.rows()));
+  assert(out.size() == static_cast<size_t>(a.columns()));
+  const Table& run = table();
+  if (a.rows() <= rows_of_a_block) return run.add_rows(row, a, out);
+  Matrix parts(blocks_of(a.rows()), a.columns());
+  for_blocks(a.rows(), a.columns(), [&](int block, int first, int count) {
+    run.add_rows(row.subspan(static_cast<size_t>(first), static_cast<size_t>(count)),
+                 a.rows(first, count), parts.row(block));
+  });
+  std::vector<double> sums(out.size());
+  for (int block = 0; block < parts.rows(); ++block) {
+    const std::span<const float> part = parts.row(block);
+    for (size_t j = 0; j < out.size(); ++j) sums[j] += part[j];
+  }
+  std::transform(sums.begin(), sums.end(), out.begin(),
+                 [](double sum) { return static_cast<float>(sum); });
+}
+
+std::vector<std::string> available() {
+  std::vector<std::string> names;
+  for (const Table& one : tables()) names.emplace_back(one.name);
+  return names;
+}
+
+std::string_view name() { return table().name; }
+
+void use(std::string_view name) {
+  if (name.empty()) {
+    chosen() = &tables().front();
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const Table& one : tables()) {
+    if (name == one.name) {
+      chosen() = &one;
+      return;
+    }
+    names.emplace_back(one.name);
+  }
+  fail_usage("no kernel '{}' on this machine{}", name, suggestion(name, names));
+}
+
+}  // namespace headwater::kernel

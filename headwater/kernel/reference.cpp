@@ -1,0 +1,78 @@
+// Every operation of kernel.h in double with plain loops. It judges the fast ones, so it stays
+// obvious.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "headwater/kernel/kernel.h"
+
+namespace headwater::kernel {
+namespace plain {
+namespace {
+
+// What float cannot hold would be an infinity in the map, so it counts as one.
+bool is_weight(double x) { return x >= 0 && x <= std::numeric_limits<float>::max(); }
+
+void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
+               std::span<float> sums) {
+  const auto width = static_cast<std::ptrdiff_t>(size_of(head.type));
+  for (int r = 0; r < out.rows(); ++r) {
+    double sum = 0;
+    for (int j = 0; j < out.columns(); ++j) {
+      const double x = number_at(head.type, head.data + (r * head.stride + j) * width);
+      sum += is_weight(x) ? x : std::numeric_limits<double>::quiet_NaN();
+      const double old = out(r, j);
+      const double y = weight * x;
+      out(r, j) = static_cast<float>(first                   ? y
+                                     : reduce == Reduce::sum ? old + y
+                                     : reduce == Reduce::max ? std::max(old, y)
+                                                             : std::min(old, y));
+    }
+    sums[r] = static_cast<float>(sum);
+  }
+}
+
+int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
+  int empty = 0;
+  std::vector<double> row(rows.columns());
+  for (int r = 0; r < rows.rows(); ++r) {
+    double sum = 0;
+    for (int j = 0; j < rows.columns(); ++j) {
+      const double kept = rows(r, j) < step.threshold ? 0 : rows(r, j);
+      row[j] = (1 - step.residual) * kept + (j == first + r ? step.residual : 0);
+      sum += row[j];
+    }
+    if (step.divide && sum == 0) {
+      ++empty;
+      if (step.empty_keeps) row[first + r] = 1;
+    } else if (step.divide) {
+      for (double& x : row) x /= sum;
+    }
+    for (int j = 0; j < rows.columns(); ++j) rows(r, j) = static_cast<float>(row[j]);
+  }
+  return empty;
+}
+
+void add_rows(std::span<const float> weights, MatrixView rows, std::span<float> out) {
+  std::vector<double> sum(out.size());
+  for (int r = 0; r < rows.rows(); ++r)
+    for (size_t j = 0; j < out.size(); ++j)
+      sum[j] += double{weights[r]} * rows(r, static_cast<int>(j));
+  for (size_t j = 0; j < out.size(); ++j) out[j] = static_cast<float>(sum[j]);
+}
+
+void multiply(MatrixView a, MatrixView b, MatrixSpan out) {
+  for (int i = 0; i < a.rows(); ++i) add_rows(a.row(i), b, out.row(i));
+}
+
+}  // namespace
+}  // namespace plain
+
+const Table& reference() {
+  static const Table table{"reference", plain::fuse_rows, plain::prepare_rows, plain::multiply,
+                           plain::add_rows};
+  return table;
+}
+
+}  // namespace headwater::kernel
