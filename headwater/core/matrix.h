@@ -20,8 +20,7 @@ class MatrixView {
   MatrixView() = default;
   MatrixView(const float* data, int rows, int columns, std::ptrdiff_t stride)
       : data_(data), rows_(rows), columns_(columns), stride_(stride) {}
-  MatrixView(const float* data, int rows, int columns)
-      : MatrixView(data, rows, columns, columns) {}
+  MatrixView(const float* data, int rows, int columns) : MatrixView(data, rows, columns, columns) {}
 
   int rows() const { return rows_; }
   int columns() const { return columns_; }
@@ -68,8 +67,8 @@ class MatrixSpan {
   std::ptrdiff_t stride_ = 0;
 };
 
-/// Owns rows x columns floats, all zero at first, 64-byte aligned, without gaps. Moves; `copy()` copies.
-/// Memory that was never written costs nothing: the pages come from the system as zeros.
+/// Owns rows x columns floats, all zero at first, 64-byte aligned, without gaps. Moves; `copy()`
+/// copies. Memory that was never written costs nothing: the pages come from the system as zeros.
 class Matrix {
  public:
   Matrix() = default;
@@ -91,8 +90,10 @@ class Matrix {
 
  private:
   struct Free {
+    explicit Free(size_t bytes) : bytes(bytes) {}
+    Free() : Free(0) {}
     void operator()(float* memory) const;
-    size_t bytes = 0;
+    size_t bytes;
   };
   std::unique_ptr<float[], Free> data_;
   int rows_ = 0, columns_ = 0;

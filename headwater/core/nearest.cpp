@@ -36,7 +36,8 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   for (std::string_view name : names) {
     const int count = edits(typed, name);
     const int allowed = 1 + static_cast<int>(std::max(typed.size(), name.size())) / 3;
-    if (count <= allowed && count < static_cast<int>(name.size()) && (best.empty() || count < fewest)) {
+    if (count <= allowed && count < static_cast<int>(name.size()) &&
+        (best.empty() || count < fewest)) {
       best = name;
       fewest = count;
     }

@@ -18,7 +18,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (folder.empty()) folder = ".";
   struct stat about;
   if (stat(folder.c_str(), &about) != 0)
-    fail("{}: the folder '{}' is not there, expected a folder to write in; make it first", path, folder);
+    fail("{}: the folder '{}' is not there, expected a folder to write in; make it first", path,
+         folder);
   if (stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
     fail("{}: is a folder, expected the name of a file; add a file name", path);
   temporary_ = fmt::format("{}/.{}.{}.part", folder, place.filename().string(), getpid());
@@ -31,8 +32,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     }
   }
   if (file_ < 0)
-    fail("{}: cannot be written ({}), expected a folder that may be written; choose another place", path,
-         std::strerror(errno));
+    fail("{}: cannot be written ({}), expected a folder that may be written; choose another place",
+         path, std::strerror(errno));
 }
 
 OutputFile::~OutputFile() {
@@ -50,8 +51,8 @@ void OutputFile::flush() {
     const ssize_t count = ::write(file_, buffer_.data() + done, buffer_.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0)
-      fail("{}: could not be written ({}), nothing was kept; make room or choose another place", path_,
-           std::strerror(errno));
+      fail("{}: could not be written ({}), nothing was kept; make room or choose another place",
+           path_, std::strerror(errno));
     done += static_cast<size_t>(count);
   }
   buffer_.clear();
@@ -63,7 +64,8 @@ void OutputFile::commit() {
   if (placed && !named_) {
     unlink(temporary_.c_str());
     const std::string open_file = fmt::format("/proc/self/fd/{}", file_);
-    placed = linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    placed =
+        linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
     named_ = placed;
   }
   placed = placed && rename(temporary_.c_str(), path_.c_str()) == 0;

@@ -7,8 +7,8 @@ namespace headwater {
 
 class OutputFile {
  public:
-  /// Opens a nameless or temporary file in the folder of `path`; `path` itself is untouched until commit().
-  /// Throws Error if the folder is missing or not writable, or `path` is a folder.
+  /// Opens a nameless or temporary file in the folder of `path`; `path` itself is untouched until
+  /// commit(). Throws Error if the folder is missing or not writable, or `path` is a folder.
   explicit OutputFile(const std::string& path);
   /// Without commit() everything written is gone, and the old file at `path` is still there.
   ~OutputFile();

@@ -4,15 +4,17 @@
 
 namespace headwater {
 
-/// How many threads parallel_for uses, the caller included. At first: the cores this process may use.
+/// How many threads parallel_for uses, the caller included. At first: the cores this process may
+/// use.
 int threads();
 
 /// Sets it; values below 1 mean 1. Results do not depend on it: the same bytes for every number.
 void set_threads(int count);
 
-/// Calls task(0) ... task(count - 1), each once, in any order, on several threads, and returns when all
-/// are done. The first exception that a task throws is thrown again here, after the others have stopped.
-/// A call from inside a task, or from a second thread while the pool is busy, runs on its own thread.
+/// Calls task(0) ... task(count - 1), each once, in any order, on several threads, and returns when
+/// all are done. The first exception that a task throws is thrown again here, after the others have
+/// stopped. A call from inside a task, or from a second thread while the pool is busy, runs on its
+/// own thread.
 void parallel_for(int count, const std::function<void(int)>& task);
 
 }  // namespace headwater

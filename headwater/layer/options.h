@@ -1,4 +1,5 @@
-// The one record of options that every method takes: the same words in C++, on the command line and in results.
+// The one record of options that every method takes: the same words in C++, on the command line and
+// in results.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,8 +13,8 @@ namespace headwater {
 
 /// Where the numbers come from that an option does not say.
 enum class Preset {
-  paper,        // Abnar and Zuidema 2020: mean, residual 0.5, no discard
-  tutorial,     // the class in circulation: discard 0.1 after the residual, an emptied row stays zero
+  paper,     // Abnar and Zuidema 2020: mean, residual 0.5, no discard
+  tutorial,  // the class in circulation: discard 0.1 after the residual, an emptied row stays zero
   vit_explain,  // discard 0.9 before the residual, rows divided by their own sums
   metrics,      // first layer as it is, product in the order A_0 A_1 ... A_(L-1)
 };
@@ -23,7 +24,8 @@ enum class Empty { identity, zero };
 /// Whether rows are divided by their sums in every step, or only in a step that changed them.
 enum class Divide { always, changed };
 
-/// Layers j:i as Python slices them, before it is known how many there are: negative counts from the end.
+/// Layers j:i as Python slices them, before it is known how many there are: negative counts from
+/// the end.
 struct Slice {
   int begin = 0;
   std::optional<int> end;  // none: to the last layer
@@ -56,18 +58,21 @@ Options options_of(Preset preset);
 /// Throws Error (usage) if residual or discard is not in [0, 1).
 void check(const Options& options);
 
-/// The layers that `slice` names out of `count`. Throws Error if one is not there or none is named: nothing is
-/// clamped.
+/// The layers that `slice` names out of `count`. Throws Error if one is not there or none is named:
+/// nothing is clamped.
 Range resolve(const Slice& slice, int count, std::string_view source);
 
-/// The rows that `row` names; empty for Kind::mean, which is no row of its own. Throws Error if it names none.
+/// The rows that `row` names; empty for Kind::mean, which is no row of its own. Throws Error if it
+/// names none.
 std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
                          std::string_view source);
 
-/// Layer or head or item `index` out of `count`, counted from the end if negative. Throws Error naming `what`.
+/// Layer or head or item `index` out of `count`, counted from the end if negative. Throws Error
+/// naming `what`.
 int resolve_index(int index, int count, std::string_view what, std::string_view source);
 
-// Words to values, as a command line has them; each throws Error (usage) with the nearest known word.
+// Words to values, as a command line has them; each throws Error (usage) with the nearest known
+// word.
 Preset parse_preset(std::string_view text);
 Order parse_order(std::string_view text);
 Empty parse_empty(std::string_view text);

@@ -20,9 +20,9 @@ struct Timing {
 
 /// values[k](r, j): how much of output token rows[r] comes from input token j.
 struct Attribution {
-  std::string method;          // "rollout", "average", "raw"
+  std::string method;  // "rollout", "average", "raw"
   Options options;
-  Range layers;                // options.layers, resolved
+  Range layers;  // options.layers, resolved
   Example source;
   std::vector<int> rows;       // the output tokens, one for each row of values; empty if mean_row
   bool mean_row = false;       // a single row: the mean over all output tokens
@@ -30,7 +30,7 @@ struct Attribution {
   std::vector<Matrix> values;  // each rows x n
   std::vector<std::string> notes;
   Timing timing;
-  std::string label;           // what a panel of a comparison is called, else ""
+  std::string label;  // what a panel of a comparison is called, else ""
 };
 
 }  // namespace headwater

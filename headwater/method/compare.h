@@ -10,12 +10,14 @@ namespace headwater {
 struct Comparison {
   std::string by;                   // "layer", "evolution", "discard", "fuse", "method"
   std::vector<Attribution> panels;  // each with a label
-  Matrix agreement;                 // panels x panels: agreement(panels[a], panels[b])
+  Matrix agreement;                 // agreement(panels)
 };
 
-/// A layer's fused attention beside the rollout over all layers. `layer` counts from the end if negative.
+/// A layer's fused attention beside the rollout over all layers. `layer` counts from the end if
+/// negative.
 Comparison compare_layer(Source& source, const Options& options, int layer);
-/// Rollout up to each layer: all of them up to six, else 0, s, 2s, 3s and the last for s = layers / 4.
+/// Rollout up to each layer: all of them up to six, else 0, s, 2s, 3s and the last for s = layers
+/// / 4.
 Comparison compare_evolution(Source& source, const Options& options);
 /// Rollout with discard 0, 0.1, 0.3 and 0.5.
 Comparison compare_discard(Source& source, const Options& options);
@@ -24,8 +26,9 @@ Comparison compare_fuse(Source& source, const Options& options);
 /// Raw attention of the last layer, average and rollout.
 Comparison compare_method(Source& source, const Options& options);
 
-/// Mean over rows of the Spearman rank correlation (average ranks) between the rows of a and b; rows in which
-/// either is constant are left out; 0 if all are.
-double agreement(const Attribution& a, const Attribution& b);
+/// agreement(a, b): mean over rows of the Spearman rank correlation (average ranks) between the
+/// rows of two results of one shape; rows in which either is constant are left out, and where all
+/// are it is 0. The diagonal is 1.
+Matrix agreement(const std::vector<Attribution>& results);
 
 }  // namespace headwater

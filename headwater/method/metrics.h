@@ -1,7 +1,8 @@
 // Eight numbers on the attention of a batch, for data sets and dashboards.
 //
-// With A = the head mean of one layer and R = A_0 A_1 ... A_(L-1) (preset metrics: the first layer as it is, the
-// others with residual 0.5), over the real rows and columns of all items together, natural logarithm:
+// With A = the head mean of one layer and R = A_0 A_1 ... A_(L-1) (preset metrics: the first layer
+// as it is, the others with residual 0.5), over the real rows and columns of all items together,
+// natural logarithm:
 //   mean_attention           mean of all entries of A
 //   max_attention            largest entry of A
 //   attention_entropy        mean over rows of - sum_j a_j log max(a_j, 1e-12)
@@ -28,15 +29,16 @@ struct Metrics {
   int batch_size = 0;
   int seq_length = 0;  // as the arrays have it, padding included
 
-  Options options;     // of the rollout
+  Options options;  // of the rollout
   Range layers;
-  int layer = 0;       // the layer A is of
-  Example source;      // of the first item
+  int layer = 0;   // the layer A is of
+  Example source;  // of the first item
   std::vector<std::string> notes;
   Timing timing;
 };
 
-/// `layer` counts from the end if negative. Throws Error as Source does. Two n x n matrices at a time.
+/// `layer` counts from the end if negative. Throws Error as Source does. Two n x n matrices at a
+/// time.
 Metrics metrics(Batch& batch, const Options& options, int layer = -1);
 /// The same for one item.
 Metrics metrics(Source& source, const Options& options, int layer = -1);

@@ -14,4 +14,7 @@ struct Info {
   int threads = 1;
 };
 
+/// Looks at one item of `batch`; reads its lowest layer. Throws Error as Source does.
+Info info(const Batch& batch, Source& item);
+
 }  // namespace headwater

@@ -17,14 +17,14 @@ struct Example {
   std::string name;                 // as the caller named it
   std::vector<std::string> tokens;  // n of them, padding already cropped
   int layers = 0;
-  std::vector<int> heads;           // of each layer
-  int item = 0;                     // which of the batch this is, and
-  int items = 1;                    // how many the batch has
-  int padded = 0;                   // the length before padding was cropped; n where there was none
+  std::vector<int> heads;  // of each layer
+  int item = 0;            // which of the batch this is, and
+  int items = 1;           // how many the batch has
+  int padded = 0;          // the length before padding was cropped; n where there was none
 };
 
-/// Called with a layer's number and its fused n x n map. The map is scratch: the visitor may overwrite it,
-/// and it dies when visit returns.
+/// Called with a layer's number and its fused n x n map. The map is scratch: the visitor may
+/// overwrite it, and it dies when visit returns.
 using Visit = std::function<void(int layer, MatrixSpan map)>;
 
 /// One input's attention: a file, a model run on one text, arrays of a caller.
@@ -32,9 +32,10 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual const Example& example() const = 0;
-  /// Calls visit for the layers of `range` in `direction`, one after the other. Holds one n x n map, whatever
-  /// the numbers of layers and heads. Entries are finite and not negative. Throws Error, which names layer,
-  /// head and row, where the attention is not attention, or where `fuse` names a head that is not there.
+  /// Calls visit for the layers of `range` in `direction`, one after the other. Holds one n x n
+  /// map, whatever the numbers of layers and heads. Entries are finite and not negative. Throws
+  /// Error, which names layer, head and row, where the attention is not attention, or where `fuse`
+  /// names a head that is not there.
   virtual void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) = 0;
   /// What was mended on the way, as sentences for the result's notes.
   virtual std::vector<std::string> notes() const { return {}; }

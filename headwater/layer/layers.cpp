@@ -1,0 +1,76 @@
+#include "headwater/layer/layers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "headwater/core/stopwatch.h"
+#include "headwater/kernel/kernel.h"
+#include "headwater/layer/threshold.h"
+
+namespace headwater {
+namespace {
+
+float discard_threshold(MatrixView map, double discard) {
+  const double entries = static_cast<double>(map.rows()) * map.columns();
+  return value_of_rank(map, static_cast<int64_t>(std::floor(entries * discard)));
+}
+
+}  // namespace
+
+int prepare_layer(MatrixSpan map, const Options& options) {
+  const bool always = options.divide == Divide::always;
+  kernel::RowStep mix;
+  mix.residual = options.residual;
+  mix.divide = always || options.residual > 0;
+  mix.empty_keeps = options.empty == Empty::identity;
+  if (options.discard > 0 && options.order == Order::discard_first) {
+    mix.threshold = discard_threshold(map, options.discard);
+    mix.divide = true;
+    return kernel::prepare(map, mix);
+  }
+  int empty = mix.divide ? kernel::prepare(map, mix) : 0;
+  if (options.discard > 0) {
+    kernel::RowStep drop;
+    drop.threshold = discard_threshold(map, options.discard);
+    drop.empty_keeps = mix.empty_keeps;
+    empty += kernel::prepare(map, drop);
+  }
+  return empty;
+}
+
+Layers::Layers(Source& source, const Options& options)
+    : source_(source),
+      options_(options),
+      range_(resolve(options.layers, source.example().layers, source.example().name)) {
+  check(options);
+}
+
+void Layers::each(Direction direction, const Visit& visit) {
+  const Stopwatch whole;
+  double preparing = 0, visiting = 0;
+  empty_rows_ = 0;
+  source_.layers(options_.fuse, range_, direction, [&](int layer, MatrixSpan map) {
+    const Stopwatch prepare;
+    const bool as_it_is = options_.preset == Preset::metrics && layer == range_.begin;
+    if (!as_it_is) empty_rows_ += prepare_layer(map, options_);
+    preparing += prepare.seconds();
+    const Stopwatch visited;
+    visit(layer, map);
+    visiting += visited.seconds();
+  });
+  preparing_ += preparing;
+  reading_ += whole.seconds() - preparing - visiting;
+}
+
+std::vector<std::string> Layers::notes() const {
+  std::vector<std::string> notes = source_.notes();
+  if (empty_rows_ > 0)
+    notes.push_back(fmt::format("{} row(s) had nothing to divide by and {}", empty_rows_,
+                                options_.empty == Empty::identity
+                                    ? "became the identity's (empty identity)"
+                                    : "stayed zero (empty zero)"));
+  return notes;
+}
+
+}  // namespace headwater

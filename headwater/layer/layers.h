@@ -1,0 +1,51 @@
+// The prepared layers of a source: one row-stochastic n x n matrix a layer, made when it is asked
+// for.
+//
+// With F the fused heads, r the residual, d the share to discard:
+//   residual first (default): A = (1-r) F + r I, rows divided by their sums; then the floor(n n d)
+//   smallest
+//     entries make a threshold, entries below it become 0, and rows are divided again.
+//   discard first: the threshold on F; then (1-r) F + r I; then rows divided, once.
+// With divide = changed a step divides only if it changed something. A row with nothing to divide
+// by becomes the identity's or stays zero. Preset metrics leaves the first layer of the range as it
+// is.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/layer/options.h"
+#include "headwater/source/source.h"
+
+namespace headwater {
+
+/// Turns one fused map into the layer's matrix, in place. Returns how many rows had nothing to
+/// divide by. n^2 time: three passes at most.
+int prepare_layer(MatrixSpan map, const Options& options);
+
+/// Borrows the source, which must outlive it.
+class Layers {
+ public:
+  /// Throws Error if an option is out of its range or names layers that are not there.
+  Layers(Source& source, const Options& options);
+
+  Range range() const { return range_; }
+  const Example& example() const { return source_.example(); }
+  int n() const { return static_cast<int>(example().tokens.size()); }
+
+  /// Calls visit(l, A_l) for each layer of the range. The matrix is scratch, as in Source.
+  void each(Direction direction, const Visit& visit);
+
+  /// What to tell of the passes so far: emptied rows, mended rows.
+  std::vector<std::string> notes() const;
+  double reading_seconds() const { return reading_; }
+  double preparing_seconds() const { return preparing_; }
+
+ private:
+  Source& source_;
+  Options options_;
+  Range range_;
+  long empty_rows_ = 0;
+  double reading_ = 0, preparing_ = 0;
+};
+
+}  // namespace headwater

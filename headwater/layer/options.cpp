@@ -1,0 +1,179 @@
+#include "headwater/layer/options.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+
+namespace headwater {
+namespace {
+
+template <class Value>
+using Word = std::pair<std::string_view, Value>;
+
+constexpr std::array<Word<Preset>, 4> presets = {{{"paper", Preset::paper},
+                                                  {"tutorial", Preset::tutorial},
+                                                  {"vit-explain", Preset::vit_explain},
+                                                  {"metrics", Preset::metrics}}};
+constexpr std::array<Word<Order>, 2> orders = {
+    {{"residual-first", Order::residual_first}, {"discard-first", Order::discard_first}}};
+constexpr std::array<Word<Empty>, 2> empties = {
+    {{"identity", Empty::identity}, {"zero", Empty::zero}}};
+constexpr std::array<Word<Divide>, 2> divides = {
+    {{"always", Divide::always}, {"changed", Divide::changed}}};
+constexpr std::array<Word<Row::Kind>, 5> row_words = {{{"all", Row::Kind::all},
+                                                       {"cls", Row::Kind::cls},
+                                                       {"last", Row::Kind::last},
+                                                       {"mask", Row::Kind::mask},
+                                                       {"mean", Row::Kind::mean}}};
+
+template <class Value, size_t count>
+Value parse(std::string_view option, std::string_view text,
+            const std::array<Word<Value>, count>& words) {
+  std::array<std::string_view, count> names;
+  for (size_t k = 0; k < count; ++k) {
+    if (words[k].first == text) return words[k].second;
+    names[k] = words[k].first;
+  }
+  fail_usage("unknown {} '{}'{}", option, text, suggestion(text, names));
+}
+
+template <class Value, size_t count>
+std::string word_of(Value value, const std::array<Word<Value>, count>& words) {
+  for (const auto& [word, known] : words)
+    if (known == value) return std::string(word);
+  return "";
+}
+
+std::optional<int> parse_integer(std::string_view text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) return {};
+  return value;
+}
+
+bool is_mask_token(const std::string& token) { return token == "[MASK]" || token == "<mask>"; }
+
+}  // namespace
+
+Options options_of(Preset preset) {
+  Options options;
+  options.preset = preset;
+  if (preset == Preset::tutorial) {
+    options.discard = 0.1;
+    options.empty = Empty::zero;
+    options.divide = Divide::changed;
+  }
+  if (preset == Preset::vit_explain) {
+    options.discard = 0.9;
+    options.order = Order::discard_first;
+  }
+  return options;
+}
+
+void check(const Options& options) {
+  if (!(options.residual >= 0 && options.residual < 1))
+    fail_usage("residual {}: expected a number from 0 up to but not including 1; for example 0.5",
+               options.residual);
+  if (!(options.discard >= 0 && options.discard < 1))
+    fail_usage("discard {}: expected a number from 0 up to but not including 1; for example 0.1",
+               options.discard);
+}
+
+int resolve_index(int index, int count, std::string_view what, std::string_view source) {
+  const int place = index < 0 ? index + count : index;
+  if (place < 0 || place >= count)
+    fail("{}: has no {} {}, expected 0 to {} (or -1 for the last); choose another", source, what,
+         index, count - 1);
+  return place;
+}
+
+Range resolve(const Slice& slice, int count, std::string_view source) {
+  const int end = slice.end.value_or(count);
+  const Range range{slice.begin < 0 ? slice.begin + count : slice.begin,
+                    end < 0 ? end + count : end};
+  if (range.begin < 0 || range.end > count || range.begin >= range.end)
+    fail("{}: has no layers {}:{}, expected a range within 0:{}; choose another", source,
+         slice.begin, end, count);
+  return range;
+}
+
+std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
+                         std::string_view source) {
+  const int n = static_cast<int>(tokens.size());
+  std::vector<int> rows;
+  switch (row.kind) {
+    case Row::Kind::all:
+      for (int i = 0; i < n; ++i) rows.push_back(i);
+      break;
+    case Row::Kind::index:
+      rows.push_back(resolve_index(row.index, n, "row", source));
+      break;
+    case Row::Kind::last:
+      rows.push_back(n - 1);
+      break;
+    case Row::Kind::cls:
+      for (std::string_view name : {"[CLS]", "<s>", "<cls>", "[cls]"})
+        for (int i = 0; i < n && rows.empty(); ++i)
+          if (tokens[static_cast<size_t>(i)] == name) rows.push_back(i);
+      if (rows.empty())
+        fail(
+            "{}: has no token [CLS], <s> or <cls>, expected one for --row cls; give the row's "
+            "number",
+            source);
+      break;
+    case Row::Kind::mask:
+      for (int i = 0; i < n; ++i)
+        if (is_mask_token(tokens[static_cast<size_t>(i)])) rows.push_back(i);
+      if (rows.empty())
+        fail(
+            "{}: has no token [MASK] or <mask>, expected one for --row mask; give the row's number",
+            source);
+      break;
+    case Row::Kind::mean:
+      break;
+  }
+  return rows;
+}
+
+Preset parse_preset(std::string_view text) { return parse("preset", text, presets); }
+Order parse_order(std::string_view text) { return parse("order", text, orders); }
+Empty parse_empty(std::string_view text) { return parse("empty", text, empties); }
+Divide parse_divide(std::string_view text) { return parse("divide", text, divides); }
+
+Slice parse_slice(std::string_view text) {
+  const size_t colon = text.find(':');
+  const auto bad = [&] {
+    fail_usage("layers '{}': expected a range j:i of layer numbers; for example 0:6, 3: or :-1",
+               text);
+  };
+  if (colon == std::string_view::npos) bad();
+  const std::string_view begin = text.substr(0, colon), end = text.substr(colon + 1);
+  Slice slice;
+  if (!begin.empty()) {
+    const auto value = parse_integer(begin);
+    if (!value) bad();
+    slice.begin = *value;
+  }
+  if (!end.empty()) {
+    slice.end = parse_integer(end);
+    if (!slice.end) bad();
+  }
+  return slice;
+}
+
+Row parse_row(std::string_view text) {
+  if (const auto index = parse_integer(text)) return {Row::Kind::index, *index};
+  return {parse("row", text, row_words), 0};
+}
+
+std::string to_string(Preset preset) { return word_of(preset, presets); }
+std::string to_string(Order order) { return word_of(order, orders); }
+std::string to_string(Empty empty) { return word_of(empty, empties); }
+std::string to_string(Divide divide) { return word_of(divide, divides); }
+
+}  // namespace headwater

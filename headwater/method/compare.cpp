@@ -1,0 +1,128 @@
+#include "headwater/method/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "headwater/method/average.h"
+#include "headwater/method/rollout.h"
+#include "headwater/method/spearman.h"
+
+namespace headwater {
+namespace {
+
+void add(Comparison& comparison, std::string label, Attribution result) {
+  result.label = std::move(label);
+  comparison.panels.push_back(std::move(result));
+}
+
+Comparison done(Comparison comparison) {
+  comparison.agreement = agreement(comparison.panels);
+  return comparison;
+}
+
+// All layers up to six; of more, every quarter and the last.
+std::vector<int> shown_layers(Range range) {
+  const int count = range.size();
+  std::vector<int> shown(static_cast<size_t>(count));
+  std::iota(shown.begin(), shown.end(), 0);
+  if (count > 6) shown = {0, count / 4, 2 * (count / 4), 3 * (count / 4), count - 1};
+  for (int& layer : shown) layer += range.begin;
+  return shown;
+}
+
+}  // namespace
+
+Comparison compare_layer(Source& source, const Options& options, int layer) {
+  Comparison comparison{"layer", {}, {}};
+  Attribution single = raw(source, layer, options);
+  const int place = single.layers.begin;
+  add(comparison, fmt::format("layer {}", place), std::move(single));
+  add(comparison, "rollout", rollout(source, options));
+  return done(std::move(comparison));
+}
+
+Comparison compare_evolution(Source& source, const Options& options) {
+  Comparison comparison{"evolution", {}, {}};
+  const Example& example = source.example();
+  Attribution all = rollout_at(source, options,
+                               shown_layers(resolve(options.layers, example.layers, example.name)));
+  for (size_t k = 0; k < all.values.size(); ++k) {
+    const int top = all.by_layer[k];
+    Attribution panel;
+    panel.method = all.method;
+    panel.options = all.options;
+    panel.layers = {all.layers.begin, top + 1};
+    panel.source = all.source;
+    panel.rows = all.rows;
+    panel.mean_row = all.mean_row;
+    panel.values.push_back(std::move(all.values[k]));
+    panel.notes = all.notes;
+    panel.timing = all.timing;
+    add(comparison, fmt::format("after layer {}", top), std::move(panel));
+  }
+  return done(std::move(comparison));
+}
+
+Comparison compare_discard(Source& source, const Options& options) {
+  Comparison comparison{"discard", {}, {}};
+  for (double discard : {0.0, 0.1, 0.3, 0.5}) {
+    Options changed = options;
+    changed.discard = discard;
+    add(comparison, fmt::format("discard {}", discard), rollout(source, changed));
+  }
+  return done(std::move(comparison));
+}
+
+Comparison compare_fuse(Source& source, const Options& options) {
+  Comparison comparison{"fuse", {}, {}};
+  for (const Fuse& fuse : {Fuse::mean, Fuse::max, Fuse::min}) {
+    Options changed = options;
+    changed.fuse = fuse;
+    add(comparison, "fuse " + to_string(fuse), rollout(source, changed));
+  }
+  return done(std::move(comparison));
+}
+
+Comparison compare_method(Source& source, const Options& options) {
+  Comparison comparison{"method", {}, {}};
+  const Example& example = source.example();
+  const Range range = resolve(options.layers, example.layers, example.name);
+  add(comparison, fmt::format("raw, layer {}", range.end - 1), raw(source, range.end - 1, options));
+  add(comparison, "average", average(source, options));
+  add(comparison, "rollout", rollout(source, options));
+  return done(std::move(comparison));
+}
+
+Matrix agreement(const std::vector<Attribution>& results) {
+  const int count = static_cast<int>(results.size());
+  Matrix mean(count, count);
+  if (results.empty()) return mean;
+  const int rows = results[0].values.at(0).rows();
+  std::vector<double> sums(mean.size());
+  std::vector<int> used(mean.size());
+  std::vector<std::vector<double>> ranks(results.size());
+  for (int r = 0; r < rows; ++r) {
+    for (size_t k = 0; k < results.size(); ++k)
+      ranks[k] = average_ranks(results[k].values[0].row(r));
+    for (size_t a = 0; a < results.size(); ++a) {
+      for (size_t b = 0; b < a; ++b) {
+        const double value = correlation(ranks[a], ranks[b]);
+        if (std::isnan(value)) continue;
+        sums[a * results.size() + b] += value;
+        ++used[a * results.size() + b];
+      }
+    }
+  }
+  for (int a = 0; a < count; ++a) {
+    mean(a, a) = 1;
+    for (int b = 0; b < a; ++b) {
+      const size_t k = static_cast<size_t>(a) * results.size() + static_cast<size_t>(b);
+      mean(a, b) = mean(b, a) = used[k] ? static_cast<float>(sums[k] / used[k]) : 0.0f;
+    }
+  }
+  return mean;
+}
+
+}  // namespace headwater

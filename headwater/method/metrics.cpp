@@ -1,0 +1,104 @@
+#include "headwater/method/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/stopwatch.h"
+#include "headwater/core/threads.h"
+#include "headwater/method/rollout.h"
+
+namespace headwater {
+namespace {
+
+// Sums over rows, so that items of any length pool into one mean.
+struct Pool {
+  double sum = 0, entropy = 0, concentration = 0, largest = 0, entries = 0, rows = 0;
+
+  void add(MatrixView map, bool divide_rows) {
+    struct RowSums {
+      double sum, entropy, largest;
+    };
+    std::vector<RowSums> each(static_cast<size_t>(map.rows()));
+    parallel_for(map.rows(), [&](int i) {
+      RowSums& row = each[static_cast<size_t>(i)];
+      row = {0, 0, 0};
+      for (float value : map.row(i)) {
+        row.sum += static_cast<double>(value);
+        row.largest = std::max(row.largest, static_cast<double>(value));
+      }
+      const double scale = divide_rows ? 1 / std::max(row.sum, 1e-10) : 1;
+      for (float value : map.row(i)) {
+        const double share = static_cast<double>(value) * scale;
+        row.entropy -= share * std::log(std::max(share, 1e-12));
+      }
+    });
+    for (const RowSums& row : each) {
+      sum += row.sum;
+      entropy += row.entropy;
+      concentration += row.largest;
+      largest = std::max(largest, row.largest);
+    }
+    rows += map.rows();
+    entries += static_cast<double>(map.rows()) * map.columns();
+  }
+};
+
+struct Pools {
+  Pool attention, rolled;
+};
+
+void add_item(Source& source, const Options& options, int layer, Pools& pools, Metrics& result) {
+  const Stopwatch whole;
+  source.layers(options.fuse, {layer, layer + 1}, Direction::up,
+                [&](int, MatrixSpan map) { pools.attention.add(map, false); });
+  Options all = options;
+  all.row = {};
+  const Attribution rolled = rollout(source, all);
+  pools.rolled.add(rolled.values[0], true);
+  result.layers = rolled.layers;
+  result.notes.insert(result.notes.end(), rolled.notes.begin(), rolled.notes.end());
+  result.timing.reading += rolled.timing.reading;
+  result.timing.preparing += rolled.timing.preparing;
+  result.timing.method += whole.seconds() - rolled.timing.reading - rolled.timing.preparing;
+  ++result.batch_size;
+}
+
+Metrics start(const Example& example, const Options& options, int layer) {
+  Metrics result;
+  result.options = options;
+  result.layer = resolve_index(layer, example.layers, "layer", example.name);
+  result.source = example;
+  result.seq_length = example.padded;
+  return result;
+}
+
+Metrics finish(Metrics result, const Pools& pools) {
+  result.mean_attention = pools.attention.sum / pools.attention.entries;
+  result.max_attention = pools.attention.largest;
+  result.attention_entropy = pools.attention.entropy / pools.attention.rows;
+  result.attention_concentration = pools.attention.concentration / pools.attention.rows;
+  result.rollout_max = pools.rolled.largest;
+  result.rollout_entropy = pools.rolled.entropy / pools.rolled.rows;
+  return result;
+}
+
+}  // namespace
+
+Metrics metrics(Batch& batch, const Options& options, int layer) {
+  Pools pools;
+  Metrics result = start(batch.item(0)->example(), options, layer);
+  for (int k = 0; k < batch.size(); ++k) {
+    const std::unique_ptr<Source> source = batch.item(k);
+    add_item(*source, options, result.layer, pools, result);
+  }
+  return finish(std::move(result), pools);
+}
+
+Metrics metrics(Source& source, const Options& options, int layer) {
+  Pools pools;
+  Metrics result = start(source.example(), options, layer);
+  add_item(source, options, result.layer, pools, result);
+  return finish(std::move(result), pools);
+}
+
+}  // namespace headwater

@@ -1,0 +1,240 @@
+#include "headwater/source/attention_source.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/threads.h"
+#include "headwater/kernel/kernel.h"
+
+namespace headwater {
+namespace {
+
+constexpr double sum_tolerance = 1e-2;
+// A layer this large is given back to the system once it was read, so that a file of any size
+// passes through.
+constexpr uint64_t released_from = 16 << 20;
+
+int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name) {
+  const int head = fuse.head < 0 ? fuse.head + heads : fuse.head;
+  if (head < 0 || head >= heads)
+    fail("{}: layer {} has no head {}, expected 0 to {}; choose another", name, layer, fuse.head,
+         heads - 1);
+  return head;
+}
+
+}  // namespace
+
+// Rows of one layer into the fused map, block by block; a block's accumulators stay in the near
+// caches.
+struct AttentionSource::Pass {
+  AttentionSource& source;
+  const LayerPlace& place;
+  Tensor& tensor;
+  int layer, n, first_head, heads;
+  kernel::Reduce reduce;
+  float weight;
+  MatrixSpan map;
+  std::atomic<long> mended{0};
+
+  Pass(AttentionSource& source, int layer, const Fuse& fuse, MatrixSpan map)
+      : source(source),
+        place(source.batch_.stack_.layers[static_cast<size_t>(layer)]),
+        tensor(source.batch_.arrays_.layers[static_cast<size_t>(place.array)]),
+        layer(layer),
+        n(static_cast<int>(source.kept_.size())),
+        first_head(0),
+        heads(place.heads),
+        reduce(kernel::Reduce::sum),
+        weight(1),
+        map(map) {
+    if (fuse.kind == Fuse::Kind::head) {
+      first_head = resolve_head(fuse, heads, layer, source.example_.name);
+      heads = 1;
+    } else if (fuse.kind == Fuse::Kind::mean) {
+      weight = 1 / static_cast<float>(heads);
+    } else {
+      reduce = fuse.kind == Fuse::Kind::max ? kernel::Reduce::max : kernel::Reduce::min;
+    }
+  }
+
+  int block() const { return std::clamp(8192 / n, 1, 64); }
+  int blocks() const { return (n + block() - 1) / block(); }
+  MatrixSpan rows_of(int b) const {
+    return map.rows(b * block(), std::min(block(), n - b * block()));
+  }
+
+  uint64_t number(int head, int row, int column) const {
+    return place.offset + static_cast<uint64_t>(source.example_.item) * place.item +
+           static_cast<uint64_t>(head) * place.head + static_cast<uint64_t>(row) * place.row +
+           static_cast<uint64_t>(column) * place.column;
+  }
+  const std::byte* open_at(uint64_t number) const {
+    return tensor.bytes.data() + number * size_of(tensor.type);
+  }
+
+  // Row r of the cropped head as floats, wherever its numbers lie.
+  void copy_row(int head, int r, std::span<float> out) const {
+    for (int j = 0; j < n; ++j)
+      out[static_cast<size_t>(j)] = static_cast<float>(
+          number_at(tensor.type, open_at(number(head, source.kept_[static_cast<size_t>(r)],
+                                                source.kept_[static_cast<size_t>(j)]))));
+  }
+
+  // True if the row may be used as it is; false if it was replaced by the identity's. Throws
+  // otherwise.
+  bool accept(int head, int r, std::span<float> row) {
+    const ReadOptions& options = source.batch_.options_;
+    const std::string where =
+        fmt::format("{}: layer {}, head {}, row {}", source.example_.name, layer, head, r);
+    double sum = 0;
+    int bad = -1;
+    for (int j = 0; j < n; ++j) {
+      const float value = row[static_cast<size_t>(j)];
+      sum += static_cast<double>(value);
+      if (bad < 0 && !(value >= 0 && std::isfinite(value))) bad = j;
+    }
+    if (bad >= 0 && options.nan_identity) {
+      std::fill(row.begin(), row.end(), 0.0f);
+      row[static_cast<size_t>(r)] = 1;
+      ++mended;
+      return false;
+    }
+    if (bad >= 0)
+      fail(
+          "{} has {} in column {}, expected weights of 0 or more; --nan identity makes such rows "
+          "the identity's",
+          where, row[static_cast<size_t>(bad)], bad);
+    if (!options.any_sums && !(std::abs(sum - 1) <= sum_tolerance))
+      fail("{} sums to {:.6g}, expected 1; --sums any takes rows that do not sum to 1", where, sum);
+    return true;
+  }
+
+  bool suspicious(std::span<const float> sums) const {
+    const bool any = source.batch_.options_.any_sums;
+    for (float sum : sums)
+      if (!(any ? std::isfinite(sum)
+                : std::abs(sum - 1) <= 0.99f * static_cast<float>(sum_tolerance)))
+        return true;
+    return false;
+  }
+
+  // The careful way through rows of one head that are already floats: looks at each row, mends or
+  // throws.
+  void fuse_checked(int head, int first_row, MatrixSpan rows, bool first, MatrixSpan out) {
+    for (int r = 0; r < rows.rows(); ++r) accept(head, first_row + r, rows.row(r));
+    std::vector<float> sums(static_cast<size_t>(rows.rows()));
+    kernel::fuse_rows(reduce, first, weight,
+                      {DType::f32, reinterpret_cast<const std::byte*>(rows.data()), rows.stride()},
+                      out, sums);
+  }
+
+  // Rows that lie open side by side are fused where they are; others are copied together first.
+  void fuse_block(int b) {
+    const MatrixSpan out = rows_of(b);
+    const int first_row = b * block();
+    const bool direct = place.column == 1 && source.run_;
+    if (direct) {
+      std::vector<float> sums(static_cast<size_t>(out.rows()));
+      bool good = true;
+      for (int h = 0; h < heads && good; ++h) {
+        const std::byte* data =
+            open_at(number(first_head + h, source.kept_[0] + first_row, source.kept_[0]));
+        kernel::fuse_rows(reduce, h == 0, weight,
+                          {tensor.type, data, static_cast<std::ptrdiff_t>(place.row)}, out, sums);
+        good = !suspicious(sums);
+      }
+      if (good) return;
+    }
+    Matrix rows(out.rows(), n);
+    for (int h = 0; h < heads; ++h) {
+      for (int r = 0; r < out.rows(); ++r) copy_row(first_head + h, first_row + r, rows.row(r));
+      fuse_checked(first_head + h, first_row, rows, h == 0, out);
+    }
+  }
+
+  // A deflated layer comes in the order of its bytes: head by head, row by row.
+  void fuse_stream() {
+    const uint64_t width = size_of(tensor.type);
+    const size_t line = static_cast<size_t>(source.example_.padded) * width;
+    std::vector<std::byte> bytes(line * static_cast<size_t>(block()));
+    Matrix rows(block(), n);
+    for (int h = 0; h < heads; ++h) {
+      for (int b = 0; b < blocks(); ++b) {
+        const MatrixSpan out = rows_of(b);
+        const MatrixSpan in = MatrixSpan(rows).rows(0, out.rows());
+        for (int r = 0; r < out.rows(); ++r) {
+          const int row = source.kept_[static_cast<size_t>(b * block() + r)];
+          tensor.deflated->read(tensor.skip + number(first_head + h, row, 0) * width,
+                                std::span(bytes).first(line));
+          for (int j = 0; j < n; ++j)
+            in(r, j) = static_cast<float>(number_at(
+                tensor.type,
+                bytes.data() + static_cast<size_t>(source.kept_[static_cast<size_t>(j)]) * width));
+        }
+        fuse_checked(first_head + h, b * block(), in, h == 0, out);
+      }
+    }
+  }
+
+  void run() {
+    if (tensor.deflated) {
+      fuse_stream();
+      return;
+    }
+    parallel_for(blocks(), [this](int b) { fuse_block(b); });
+    const uint64_t size = static_cast<uint64_t>(heads) *
+                          static_cast<uint64_t>(source.example_.padded) *
+                          static_cast<uint64_t>(source.example_.padded);
+    const bool side_by_side =
+        place.column == 1 && place.row == static_cast<uint64_t>(source.example_.padded);
+    if (tensor.mapped && side_by_side && size * size_of(tensor.type) >= released_from)
+      release({open_at(number(first_head, 0, 0)), size * size_of(tensor.type)});
+  }
+};
+
+AttentionSource::AttentionSource(AttentionBatch& batch, int item) : batch_(batch) {
+  const Stack& stack = batch.stack_;
+  example_.kind = batch.arrays_.format == "memory" ? "memory" : "file";
+  example_.name = batch.arrays_.name;
+  example_.layers = static_cast<int>(stack.layers.size());
+  for (const LayerPlace& place : stack.layers) example_.heads.push_back(place.heads);
+  example_.item = item;
+  example_.items = stack.items;
+  example_.padded = stack.n;
+  const size_t n = static_cast<size_t>(stack.n);
+  const size_t mask_row = batch.mask_.size() > n ? static_cast<size_t>(item) * n : 0;
+  for (int j = 0; j < stack.n; ++j)
+    if (batch.mask_.empty() || batch.mask_[mask_row + static_cast<size_t>(j)] != 0)
+      kept_.push_back(j);
+  if (kept_.empty())
+    fail("{}: attention_mask leaves no token of item {}, expected at least one; check the mask",
+         example_.name, item);
+  run_ = kept_.back() - kept_.front() + 1 == static_cast<int>(kept_.size());
+  const auto& tokens = batch.arrays_.tokens;
+  const size_t list = tokens && tokens->lists > 1 ? static_cast<size_t>(item) * n : 0;
+  for (size_t k = 0; k < kept_.size(); ++k)
+    example_.tokens.push_back(tokens ? tokens->words[list + static_cast<size_t>(kept_[k])]
+                                     : std::to_string(k));
+}
+
+void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
+  Matrix map(static_cast<int>(kept_.size()), static_cast<int>(kept_.size()));
+  mended_ = 0;
+  for (int k = 0; k < range.size(); ++k) {
+    const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
+    Pass pass(*this, layer, fuse, map);
+    pass.run();
+    mended_ += pass.mended;
+    visit(layer, map);
+  }
+}
+
+std::vector<std::string> AttentionSource::notes() const {
+  if (mended_ == 0) return {};
+  return {fmt::format(
+      "{} row(s) of heads with NaN, infinite or negative weights became the identity's", mended_)};
+}
+
+}  // namespace headwater

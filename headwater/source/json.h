@@ -1,0 +1,23 @@
+// Attention as JSON: {"tokens": [...], "attentions": nested lists}.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headwater/source/arrays.h"
+
+namespace headwater {
+
+/// "attentions" as .npy has it ([n,n], [L,n,n], [L,H,n,n] or [L,B,H,n,n]), lists of equal length on
+/// every level; "tokens" and "attention_mask" may be there; other keys are passed over. The whole
+/// file is held in memory.
+Arrays read_json(const std::string& path);
+
+/// A JSON list of strings, or of lists of strings of one length. Throws Error naming `what`.
+Tokens parse_tokens(std::string_view json, const std::string& what);
+
+/// The tokens of a file: a JSON list in a .json, else a token a line. Throws Error if it cannot be
+/// read.
+std::vector<std::string> read_tokens(const std::string& path);
+
+}  // namespace headwater

@@ -1,0 +1,120 @@
+#include "headwater/source/npz.h"
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/source/natural_order.h"
+#include "headwater/source/npy.h"
+#include "headwater/source/zip.h"
+
+namespace headwater {
+namespace {
+
+void append_utf8(std::string& out, uint32_t c) {
+  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 63));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 63));
+    out += static_cast<char>(0x80 | (c & 63));
+  } else {
+    out += static_cast<char>(0xf0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 63));
+    out += static_cast<char>(0x80 | (c >> 6 & 63));
+    out += static_cast<char>(0x80 | (c & 63));
+  }
+}
+
+// NumPy keeps text as UTF-32, each entry filled up with zeros.
+Tokens read_tokens(Tensor& tensor, int64_t characters) {
+  lay_open(tensor);
+  Tokens tokens;
+  tokens.lists = tensor.shape.size() == 2 ? static_cast<int>(tensor.shape[0]) : 1;
+  const size_t width = static_cast<size_t>(characters);
+  const size_t count = width ? tensor.bytes.size() / (4 * width) : 0;
+  for (size_t k = 0; k < count; ++k) {
+    std::string word;
+    for (size_t c = 0; c < width; ++c) {
+      const auto code =
+          static_cast<uint32_t>(number_at(DType::u32, tensor.bytes.data() + 4 * (k * width + c)));
+      if (code == 0) break;
+      append_utf8(word, code);
+    }
+    tokens.words.push_back(std::move(word));
+  }
+  return tokens;
+}
+
+struct Member {
+  Tensor tensor;
+  NpyHeader header;
+};
+
+Member open_member(const ZipMember& zip, const std::string& what) {
+  Member member;
+  Tensor& tensor = member.tensor;
+  tensor.name = zip.name.substr(0, zip.name.size() - 4);
+  std::vector<std::byte> head;
+  if (zip.deflated) {
+    tensor.deflated.emplace(zip.bytes, zip.size, zip.checksum, what);
+    head.resize(std::min<uint64_t>(zip.size, 65536));
+    tensor.deflated->read(0, head);
+    member.header = read_npy_header(head, what);
+    tensor.skip = member.header.size;
+  } else {
+    member.header = read_npy_header(zip.bytes, what);
+    tensor.bytes = zip.bytes.subspan(member.header.size);
+    tensor.mapped = true;
+  }
+  tensor.shape = member.header.shape;
+  tensor.fortran = member.header.fortran;
+  tensor.type = member.header.type.value_or(DType::u32);
+  const uint64_t width = member.header.type ? 1 : static_cast<uint64_t>(member.header.characters);
+  const uint64_t claimed = count_of(tensor.shape, tensor.type, what) * size_of(tensor.type);
+  const uint64_t there = zip.size - member.header.size;
+  if (width == 0 ? there != 0 : (there % width != 0 || there / width != claimed))
+    fail("{}: holds {} bytes of numbers, expected {} for {} of {}; copy the file again", what,
+         there, claimed * width, shape_text(tensor.shape), name_of(tensor.type));
+  return member;
+}
+
+}  // namespace
+
+Arrays read_npz(const std::string& path) {
+  Arrays arrays;
+  arrays.format = "npz";
+  arrays.name = path;
+  arrays.file = std::make_unique<MappedFile>(path);
+  for (const ZipMember& zip : read_zip(arrays.file->bytes(), path)) {
+    if (!zip.name.ends_with(".npy"))
+      fail("{}: has a member '{}', expected arrays (.npy) only; save it with numpy.savez", path,
+           zip.name);
+    const std::string what =
+        fmt::format("{}: array '{}'", path, zip.name.substr(0, zip.name.size() - 4));
+    Member member = open_member(zip, what);
+    if (member.tensor.name == "tokens") {
+      if (member.header.type || member.tensor.shape.size() > 2 || member.tensor.fortran)
+        fail(
+            "{}: holds {} of shape {}, expected a unicode array of [n] or [B, n]; save tokens as "
+            "numpy.array(list_of_str)",
+            what, member.header.type ? name_of(*member.header.type) : "text",
+            shape_text(member.tensor.shape));
+      arrays.tokens = read_tokens(member.tensor, member.header.characters);
+    } else if (!member.header.type) {
+      fail("{}: holds text, expected attention weights; only 'tokens' may be text", what);
+    } else if (member.tensor.name == "attention_mask") {
+      arrays.mask = std::move(member.tensor);
+    } else {
+      arrays.layers.push_back(std::move(member.tensor));
+    }
+  }
+  std::sort(arrays.layers.begin(), arrays.layers.end(),
+            [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
+  return arrays;
+}
+
+}  // namespace headwater
