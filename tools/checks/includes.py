@@ -34,8 +34,9 @@ def allowed(seen, folder):
 def breach(path, included, quoted):
     """What is wrong with this include, or None."""
     for pattern, places, name in LIBRARIES:
-        if pattern.match(included) and not str(path).startswith(places):
-            return f"{name} is included only in {' and '.join(places)}"
+        if pattern.match(included):
+            at_home = str(path).startswith(places)
+            return None if at_home else f"{name} is included only in {' and '.join(places)}"
     if path.parts[0] != "headwater" or len(path.parts) < 3:
         return None  # cli, tests, bench, examples and headwater.h itself see everything
     folder = path.parts[1]
