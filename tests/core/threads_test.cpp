@@ -1,0 +1,121 @@
+#include "headwater/core/threads.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headwater {
+namespace {
+
+class Threads : public testing::Test {
+ protected:
+  ~Threads() override { set_threads(before_); }
+
+ private:
+  const int before_ = threads();
+};
+
+TEST_F(Threads, CallEachTaskOnce) {
+  for (int count : {1, 2, 3, 8}) {
+    set_threads(count);
+    for (int tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> calls(static_cast<size_t>(tasks));
+      parallel_for(tasks, [&](int i) { ++calls[static_cast<size_t>(i)]; });
+      for (const auto& one : calls) EXPECT_EQ(one, 1) << tasks << " tasks, " << count << " threads";
+    }
+  }
+}
+
+TEST_F(Threads, SeeWhatTheCallerWroteAndTheCallerWhatTheyWrote) {
+  set_threads(4);
+  std::vector<int> numbers(64), squares(64);
+  for (int round = 0; round < 500; ++round) {
+    std::iota(numbers.begin(), numbers.end(), round);
+    parallel_for(64, [&](int i) {
+      const auto at = static_cast<size_t>(i);
+      squares[at] = numbers[at] * numbers[at];
+    });
+    for (int i = 0; i < 64; ++i)
+      ASSERT_EQ(squares[static_cast<size_t>(i)], (round + i) * (round + i));
+  }
+}
+
+TEST_F(Threads, AreNeverFewerThanOne) {
+  set_threads(0);
+  EXPECT_EQ(threads(), 1);
+  set_threads(-3);
+  EXPECT_EQ(threads(), 1);
+  set_threads(6);
+  EXPECT_EQ(threads(), 6);
+}
+
+TEST_F(Threads, HandTheExceptionOfATaskToTheCaller) {
+  for (int count : {1, 4}) {
+    set_threads(count);
+    const auto loop = [] {
+      parallel_for(100, [](int i) {
+        if (i == 41) throw std::runtime_error("task 41");
+      });
+    };
+    try {
+      loop();
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(std::string(error.what()), "task 41");
+    }
+    // The pool works after that.
+    std::atomic<int> sum = 0;
+    parallel_for(10, [&](int i) { sum += i; });
+    EXPECT_EQ(sum, 45);
+  }
+}
+
+TEST_F(Threads, RunALoopInsideATaskWhereItIs) {
+  set_threads(3);
+  std::atomic<int> sum = 0;
+  parallel_for(5, [&](int) {
+    const auto here = std::this_thread::get_id();
+    parallel_for(4, [&](int i) {
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      sum += i;
+    });
+  });
+  EXPECT_EQ(sum, 30);
+}
+
+TEST_F(Threads, ServeSeveralCallersAtOnce) {
+  set_threads(3);
+  std::atomic<int> sum = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < 4; ++caller)
+      callers.emplace_back([&] {
+        for (int round = 0; round < 50; ++round) parallel_for(10, [&](int i) { sum += i; });
+      });
+  }
+  EXPECT_EQ(sum, 4 * 50 * 45);
+}
+
+TEST_F(Threads, WorkInAChildThatWasForked) {
+  set_threads(3);
+  parallel_for(8, [](int) {});  // the parent has a pool now, whose threads the child will not have
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int> sum = 0;
+    for (int round = 0; round < 10; ++round) parallel_for(8, [&](int i) { sum += i; });
+    _exit(sum == 280 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace headwater
