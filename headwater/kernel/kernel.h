@@ -1,8 +1,8 @@
 // The few operations that cost time. Everything else in the engine is written in terms of these.
 //
-// reference.cpp has all of them in double with plain loops, for ever, as the judge of the others; cpu/ has
-// them for every instruction set of the machine from one source. The best set that the machine has runs,
-// unless use() says otherwise.
+// reference.cpp has all of them in double with plain loops, for ever, as the judge of the others;
+// cpu/ has them for every instruction set of the machine from one source. The best set that the
+// machine has runs, unless use() says otherwise.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -22,33 +22,38 @@ enum class Reduce { sum, max, min };
 struct HeadRows {
   DType type = DType::f32;
   const std::byte* data = nullptr;
-  std::ptrdiff_t stride = 0;  // numbers between the starts of two rows; the numbers of a row lie side by side
+  std::ptrdiff_t stride =
+      0;  // numbers between the starts of two rows; the numbers of a row lie side by side
 };
 
-/// out(r, j) = reduce(out(r, j), weight * head(r, j)); with `first`, out(r, j) = weight * head(r, j).
-/// sums[r] = the sum of head's row r (without weight), or NaN if the row holds a NaN, an infinity or a
-/// negative number. One pass over the head. One thread.
+/// out(r, j) = reduce(out(r, j), weight * head(r, j)); with `first`, out(r, j) = weight * head(r,
+/// j). sums[r] = the sum of head's row r (without weight), or NaN if the row holds a NaN, an
+/// infinity or a negative number. One pass over the head. One thread.
 void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
                std::span<float> sums);
 
-/// What prepare() does to each row: drop what is below `threshold`, then mix with the identity, then divide
-/// by the row's own sum.
+/// What prepare() does to each row: drop what is below `threshold`, then mix with the identity,
+/// then divide by the row's own sum.
 struct RowStep {
-  float threshold = 0;       // entries strictly below it become 0
-  double residual = 0;       // a <- (1 - residual) a + residual * identity
-  bool divide = true;        // rows divided by their sums, which are taken in double
-  bool empty_keeps = true;   // a row that sums to 0: true makes it the identity's row, false leaves it zero
+  float threshold = 0;  // entries strictly below it become 0
+  double residual = 0;  // a <- (1 - residual) a + residual * identity
+  bool divide = true;   // rows divided by their sums, which are taken in double
+  bool empty_keeps =
+      true;  // a row that sums to 0: true makes it the identity's row, false leaves it zero
 };
 
-/// Applies `step` to every row of the square matrix `map`, in place; entries are finite and not negative.
-/// Returns how many rows had nothing to divide by. One pass over memory, on several threads.
+/// Applies `step` to every row of the square matrix `map`, in place; entries are finite and not
+/// negative. Returns how many rows had nothing to divide by. One pass over memory, on several
+/// threads.
 int prepare(MatrixSpan map, const RowStep& step);
 
-/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns of b
-/// are skipped in blocks, so triangular and banded matrices cost what their bands cost. Several threads.
+/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns
+/// of b are skipped in blocks, so triangular and banded matrices cost what their bands cost.
+/// Several threads.
 void multiply(MatrixView a, MatrixView b, MatrixSpan out);
 
-/// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass over a.
+/// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass
+/// over a.
 void multiply(std::span<const float> row, MatrixView a, std::span<float> out);
 
 /// The instruction sets that this machine can run, best first, then "reference".
@@ -57,8 +62,8 @@ std::vector<std::string> available();
 /// The one in use.
 std::string_view name();
 
-/// Forces one of available(), for the whole process; "" goes back to the best. Throws Error (usage) for any
-/// other name. Not to be called while other threads compute.
+/// Forces one of available(), for the whole process; "" goes back to the best. Throws Error (usage)
+/// for any other name. Not to be called while other threads compute.
 void use(std::string_view name);
 
 /// One implementation of all of the above: what reference.cpp and cpu/ each fill in.

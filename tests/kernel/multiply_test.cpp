@@ -15,18 +15,20 @@ class Multiply : public EachTable {
   void check(MatrixView a, MatrixView b, MatrixSpan out) {
     GetParam().multiply(a, b, out);
     double plain_error = 0, error = 0, size = 1;
-    for (int i = 0; i < out.rows(); ++i)
-      for (int j = 0; j < out.columns(); ++j) {
-        double exact = 0;
-        float plain = 0;
-        for (int k = 0; k < a.columns(); ++k) {
-          exact += double{a(i, k)} * b(k, j);
-          plain += a(i, k) * b(k, j);
+    for (int i = 0; i < out.rows(); ++i) {
+      std::vector<double> exact(out.row(i).size());
+      std::vector<float> plain(out.row(i).size());
+      for (int k = 0; k < a.columns(); ++k)
+        for (size_t j = 0; j < exact.size(); ++j) {
+          exact[j] += double{a(i, k)} * b.row(k)[j];
+          plain[j] += a(i, k) * b.row(k)[j];
         }
-        plain_error = std::max(plain_error, std::abs(plain - exact));
-        error = std::max(error, std::abs(out(i, j) - exact));
-        size = std::max(size, std::abs(exact));
+      for (size_t j = 0; j < exact.size(); ++j) {
+        plain_error = std::max(plain_error, std::abs(plain[j] - exact[j]));
+        error = std::max(error, std::abs(out.row(i)[j] - exact[j]));
+        size = std::max(size, std::abs(exact[j]));
       }
+    }
     ASSERT_LE(error, 2 * plain_error + 1e-7 * size)
         << a.rows() << " x " << a.columns() << " times " << b.rows() << " x " << b.columns();
   }
@@ -50,7 +52,7 @@ TEST_P(Multiply, TakesEverySmallSize) {
 }
 
 TEST_P(Multiply, TakesSizesAcrossPanelsTasksAndSlabs) {
-  for (const auto [m, k, n] :
+  for (const auto& [m, k, n] :
        {std::array{197, 197, 197}, std::array{64, 1100, 50}, std::array{1, 513, 300},
         std::array{300, 1, 257}, std::array{130, 512, 1}, std::array{255, 1025, 33}})
     check(random_matrix(m, k, 3), random_matrix(k, n, 4));
@@ -103,7 +105,7 @@ TEST_P(Multiply, TakesBandsAndHoles) {
 }
 
 TEST_P(Multiply, GivesTheSameBytesForEveryNumberOfThreads) {
-  for (const auto [m, k, n] :
+  for (const auto& [m, k, n] :
        {std::array{200, 200, 200}, std::array{129, 1100, 77}, std::array{40, 40, 40}}) {
     const Matrix a = random_matrix(m, k, 14);
     const Matrix b = random_matrix(k, n, 15);
