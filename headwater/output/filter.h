@@ -1,4 +1,5 @@
-// Tokens that are left out of what is shown and ranked: [CLS] and its like take half of the mass and say little.
+// Tokens that are left out of what is shown and ranked: [CLS] and its like take half of the mass
+// and say little.
 #pragma once
 #include <set>
 #include <string>
@@ -17,8 +18,8 @@ struct Filter {
   bool any() const { return special || punctuation || common || !words.empty(); }
 };
 
-/// Reads "special,punctuation,common,@FILE" (a token a line in FILE). Throws Error for an unknown word (usage)
-/// or a file that cannot be read.
+/// Reads "special,punctuation,common,@FILE" (a token a line in FILE). Throws Error for an unknown
+/// word (usage) or a file that cannot be read.
 Filter parse_filter(std::string_view text);
 
 /// For each token whether it is shown.

@@ -19,17 +19,22 @@ using Result = std::variant<Attribution, Comparison, Metrics, Info>;
 struct WriteOptions {
   Filter filter;        // tokens left out of what is shown
   bool timing = false;  // add the seconds
-  bool list = false;    // the results are those of a whole batch: JSON is a list even of one
+  bool list = false;    // the results are those of a whole batch: written as several even if one
 };
 
-/// Writes results to `path`: .json .npy .npz .png .svg .pdf, or "-" for JSON on standard output. Several results
-/// (the items of a batch) become a JSON list, arrays named "K/name", an array with a leading axis in .npy (equal
-/// lengths only), or numbered pictures (x-0.png, x-1.png). A file is whole or not there at all, and an old one
-/// survives a failure. Throws Error for an ending that nobody knows (usage), for a result that has no such form,
-/// and if the file cannot be written.
-void write(const std::vector<Result>& results, const std::string& path, const WriteOptions& options = {});
+/// Writes results to `path`: .json .npy .npz .png .svg .pdf, or "-" for JSON on standard output.
+/// Several results (the items of a batch) become a JSON list, arrays named "K/name", an array with
+/// a leading axis in .npy (equal lengths only), or numbered pictures (x-0.png, x-1.png). A file is
+/// whole or not there at all, and an old one survives a failure. Throws Error for an ending that
+/// nobody knows (usage), for a result that has no such form, and if the file cannot be written.
+void write(const std::vector<Result>& results, const std::string& path,
+           const WriteOptions& options = {});
 
-/// Throws as write() would for the ending and the place, before any work is done: makes and removes a file there.
+/// Writes one result: write(std::move(attribution), "cls.svg").
+void write(Result result, const std::string& path, const WriteOptions& options = {});
+
+/// Throws as write() would for the ending and the place, before any work is done: makes and removes
+/// a file there.
 void check_writable(const std::string& path);
 
 }  // namespace headwater

@@ -1,0 +1,110 @@
+#include "headwater/output/caption.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "headwater/output/left_out.h"
+#include "headwater/output/token_text.h"
+
+namespace headwater {
+namespace {
+
+std::string heads_of(const Attribution& result) {
+  const Fuse& fuse = result.options.fuse;
+  if (fuse.kind == Fuse::Kind::head) return fmt::format("head {}", fuse.head);
+  const auto [least, most] =
+      std::minmax_element(result.source.heads.begin(), result.source.heads.end());
+  if (least == result.source.heads.end()) return to_string(fuse) + " of heads";
+  if (*most == 1) return "one head";
+  if (*least == *most) return fmt::format("{} of {} heads", to_string(fuse), *most);
+  return fmt::format("{} of {} to {} heads", to_string(fuse), *least, *most);
+}
+
+std::string layers_of(const Attribution& result) {
+  if (result.layers.size() == 1) return fmt::format("layer {}", result.layers.begin);
+  return fmt::format("layers {}:{}", result.layers.begin, result.layers.end);
+}
+
+std::string left_out_of(const Attribution& result, const Filter& filter) {
+  const std::vector<bool> shown = kept(filter, result.source.tokens);
+  const Matrix& last = result.values.back();
+  double mass = 0;
+  for (int r = 0; r < last.rows(); ++r) mass += mass_left_out(last.row(r), shown) / last.rows();
+  std::vector<std::string_view> what;
+  if (filter.special) what.push_back("special tokens");
+  if (filter.punctuation) what.push_back("punctuation");
+  if (filter.common) what.push_back("common words");
+  if (!filter.words.empty()) what.push_back("listed tokens");
+  return fmt::format("without {} ({:.0f} % of the mass{})", fmt::join(what, ", "), 100 * mass,
+                     filter.renormalise ? ", the rest renormalised" : "");
+}
+
+}  // namespace
+
+std::string title_of(const Attribution& result) {
+  std::string title = result.method;
+  if (result.method == "rollout") title = "Attention rollout";
+  if (result.method == "average") title = "Average attention";
+  if (result.method == "raw") title = "Raw attention";
+  return result.by_layer.empty() ? title : title + " by layer";
+}
+
+std::string title_of(const Comparison& result) {
+  if (result.by == "layer") return "One layer's attention and rollout";
+  if (result.by == "evolution") return "Rollout up to each layer";
+  if (result.by == "discard") return "Rollout by discard";
+  if (result.by == "fuse") return "Rollout by head fusion";
+  if (result.by == "method") return "Methods compared";
+  return "Comparison by " + result.by;
+}
+
+std::vector<std::string> details_of(const Attribution& result, const Filter& filter) {
+  std::vector<std::string> out;
+  out.push_back(shortened(harmless(result.source.name), 48));
+  if (result.source.items > 1)
+    out.push_back(fmt::format("item {} of {}", result.source.item, result.source.items));
+  out.push_back(fmt::format("{} token{}", result.source.tokens.size(),
+                            result.source.tokens.size() == 1 ? "" : "s"));
+  out.push_back(layers_of(result));
+  out.push_back(heads_of(result));
+  const Options& options = result.options;
+  if (result.method != "raw") {
+    out.push_back(fmt::format("residual {}", options.residual));
+    if (options.discard > 0) out.push_back(fmt::format("discard {}", options.discard));
+    if (options.discard > 0 && options.order == Order::discard_first)
+      out.push_back("discard first");
+    if (options.preset != Preset::paper) out.push_back("preset " + to_string(options.preset));
+  }
+  if (filter.any()) out.push_back(left_out_of(result, filter));
+  return out;
+}
+
+std::vector<std::string> details_of(const Comparison& result, const Filter& filter) {
+  std::vector<std::string> out;
+  for (size_t k = 0; k < result.panels.size(); ++k) {
+    std::vector<std::string> details = details_of(result.panels[k], {});
+    if (k == 0)
+      out = std::move(details);
+    else
+      std::erase_if(out, [&](const std::string& one) {
+        return std::find(details.begin(), details.end(), one) == details.end();
+      });
+  }
+  if (filter.any() && !result.panels.empty())
+    out.push_back(left_out_of(result.panels.back(), filter));
+  std::vector<std::string> with_first;
+  for (int k = 1; k < result.agreement.columns(); ++k)
+    with_first.push_back(fmt::format("{:.2f}", result.agreement(0, k)));
+  if (!with_first.empty())
+    out.push_back(fmt::format("rank agreement with the first: {}", fmt::join(with_first, ", ")));
+  return out;
+}
+
+std::string row_name(const Attribution& result, int r) {
+  if (result.mean_row) return "mean over the output tokens";
+  const size_t i = static_cast<size_t>(result.rows.at(static_cast<size_t>(r)));
+  return fmt::format("output token {} '{}'", i, token_labels(result.source.tokens).at(i));
+}
+
+}  // namespace headwater

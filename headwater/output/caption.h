@@ -1,0 +1,27 @@
+// What a result is called, for titles and first lines.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/method/attribution.h"
+#include "headwater/method/compare.h"
+#include "headwater/output/filter.h"
+
+namespace headwater {
+
+/// "Attention rollout", "Average attention", "Raw attention".
+std::string title_of(const Attribution& result);
+/// "Rollout up to each layer", ...
+std::string title_of(const Comparison& result);
+
+/// Source, layers, heads and options, each a few words: "bert.npz", "layers 0:12", "mean of 12
+/// heads", ... With a filter, how much of the mass it left out (the mean over rows of the last
+/// matrix).
+std::vector<std::string> details_of(const Attribution& result, const Filter& filter);
+/// Those that all panels share, and how far the panels agree.
+std::vector<std::string> details_of(const Comparison& result, const Filter& filter);
+
+/// "output token 4 'cat'", or "mean over the output tokens". `r` counts the rows of the values.
+std::string row_name(const Attribution& result, int r);
+
+}  // namespace headwater

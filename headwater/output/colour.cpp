@@ -1,0 +1,47 @@
+#include "headwater/output/colour.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace headwater {
+namespace {
+
+struct Stop {
+  int place;  // in 0 ... 255
+  Colour colour;
+};
+
+// Points of matplotlib's table (CC0) between which straight lines are good enough.
+constexpr Stop viridis[] = {
+    {0, {68, 1, 84}},      {15, {72, 23, 105}},   {30, {71, 42, 122}},   {45, {67, 61, 132}},
+    {60, {61, 78, 138}},   {75, {53, 94, 141}},   {90, {46, 109, 142}},  {105, {41, 123, 142}},
+    {120, {35, 137, 142}}, {135, {31, 151, 139}}, {150, {33, 165, 133}}, {165, {46, 179, 124}},
+    {180, {70, 192, 111}}, {195, {101, 203, 94}}, {210, {137, 213, 72}}, {225, {176, 221, 47}},
+    {240, {216, 226, 25}}, {247, {234, 229, 26}}, {255, {253, 231, 37}},
+};
+constexpr Stop shade[] = {{0, {255, 255, 255}}, {255, {56, 176, 163}}};
+
+unsigned char between(unsigned char a, unsigned char b, double t) {
+  return static_cast<unsigned char>(std::lround(a + (b - a) * t));
+}
+
+template <size_t count>
+Colour interpolate(const Stop (&stops)[count], double place) {
+  const Stop* upper = std::find_if(std::begin(stops) + 1, std::end(stops) - 1,
+                                   [&](const Stop& stop) { return place <= stop.place; });
+  const Stop& a = *(upper - 1);
+  const Stop& b = *upper;
+  const double t = (place - a.place) / (b.place - a.place);
+  return {between(a.colour.red, b.colour.red, t), between(a.colour.green, b.colour.green, t),
+          between(a.colour.blue, b.colour.blue, t)};
+}
+
+}  // namespace
+
+Colour colour_at(Ramp ramp, double share) {
+  const double place = std::isnan(share) ? 0 : 255 * std::clamp(share, 0.0, 1.0);
+  return ramp == Ramp::viridis ? interpolate(viridis, place) : interpolate(shade, place);
+}
+
+}  // namespace headwater

@@ -1,0 +1,168 @@
+#include "headwater/output/document.h"
+
+#include <algorithm>
+
+#include "headwater/core/version.h"
+#include "headwater/output/left_out.h"
+
+namespace headwater {
+namespace {
+
+void add(Document& document, std::string name, Value value) {
+  document.fields.push_back({std::move(name), std::move(value)});
+}
+
+Document options_document(const Options& options, Range layers) {
+  Document out;
+  add(out, "preset", to_string(options.preset));
+  add(out, "fuse", to_string(options.fuse));
+  add(out, "residual", options.residual);
+  add(out, "discard", options.discard);
+  add(out, "order", to_string(options.order));
+  add(out, "empty", to_string(options.empty));
+  add(out, "divide", to_string(options.divide));
+  add(out, "layers", std::vector<int>{layers.begin, layers.end});
+  return out;
+}
+
+Document source_document(const Example& source) {
+  Document out;
+  add(out, "kind", source.kind);
+  add(out, "name", source.name);
+  add(out, "layers", int64_t{source.layers});
+  const bool agree = std::adjacent_find(source.heads.begin(), source.heads.end(),
+                                        std::not_equal_to<>()) == source.heads.end();
+  if (agree && !source.heads.empty())
+    add(out, "heads", int64_t{source.heads.front()});
+  else
+    add(out, "heads", source.heads);
+  add(out, "tokens", static_cast<int64_t>(source.tokens.size()));
+  if (source.items > 1) {
+    add(out, "item", int64_t{source.item});
+    add(out, "items", int64_t{source.items});
+  }
+  return out;
+}
+
+Document timing_document(const Timing& timing) {
+  Document out;
+  add(out, "reading", timing.reading);
+  add(out, "preparing", timing.preparing);
+  add(out, "method", timing.method);
+  return out;
+}
+
+Document filter_document(const Attribution& result, const std::vector<bool>& kept) {
+  std::vector<int> left_out;
+  for (size_t j = 0; j < kept.size(); ++j)
+    if (!kept[j]) left_out.push_back(static_cast<int>(j));
+  std::vector<double> mass;
+  const Matrix& last = result.values.back();
+  for (int r = 0; r < last.rows(); ++r) mass.push_back(mass_left_out(last.row(r), kept));
+  Document out;
+  add(out, "left_out", std::move(left_out));
+  add(out, "mass", std::move(mass));
+  return out;
+}
+
+Document begin(std::string method) {
+  Document out;
+  add(out, "headwater", std::string(version()));
+  add(out, "method", std::move(method));
+  return out;
+}
+
+Document document(const Attribution& result, const WriteOptions& options) {
+  Document out = begin(result.method);
+  if (!result.label.empty()) add(out, "label", result.label);
+  add(out, "options", options_document(result.options, result.layers));
+  add(out, "source", source_document(result.source));
+  add(out, "tokens", result.source.tokens);
+  if (result.mean_row)
+    add(out, "rows", std::vector<std::string>{"mean"});
+  else
+    add(out, "rows", result.rows);
+  if (!result.by_layer.empty()) add(out, "by_layer", result.by_layer);
+  Numbers values{result.values, !result.by_layer.empty(), {}};
+  if (options.filter.any()) {
+    std::vector<bool> shown = kept(options.filter, result.source.tokens);
+    add(out, "filter", filter_document(result, shown));
+    if (options.filter.renormalise) values.kept = std::move(shown);
+  }
+  add(out, "values", std::move(values));
+  add(out, "notes", result.notes);
+  if (options.timing) add(out, "timing", timing_document(result.timing));
+  return out;
+}
+
+Document document(const Comparison& result, const WriteOptions& options) {
+  Document out = begin("compare");
+  add(out, "by", result.by);
+  std::vector<Document> panels;
+  for (const Attribution& panel : result.panels) panels.push_back(document(panel, options));
+  add(out, "panels", std::move(panels));
+  add(out, "agreement", Numbers{{&result.agreement, 1}, false, {}});
+  return out;
+}
+
+Document document(const Metrics& result, const WriteOptions& options) {
+  Document numbers;
+  numbers.apart = true;
+  add(numbers, "mean_attention", result.mean_attention);
+  add(numbers, "max_attention", result.max_attention);
+  add(numbers, "attention_entropy", result.attention_entropy);
+  add(numbers, "attention_concentration", result.attention_concentration);
+  add(numbers, "rollout_max", result.rollout_max);
+  add(numbers, "rollout_entropy", result.rollout_entropy);
+  add(numbers, "batch_size", int64_t{result.batch_size});
+  add(numbers, "seq_length", int64_t{result.seq_length});
+  Document out = begin("metrics");
+  add(out, "options", options_document(result.options, result.layers));
+  add(out, "source", source_document(result.source));
+  add(out, "layer", int64_t{result.layer});
+  add(out, "metrics", std::move(numbers));
+  add(out, "notes", result.notes);
+  if (options.timing) add(out, "timing", timing_document(result.timing));
+  return out;
+}
+
+Document document(const Info& result, const WriteOptions&) {
+  Document out = begin("info");
+  add(out, "source", source_document(result.source));
+  add(out, "reading", result.reading);
+  add(out, "causal", result.causal);
+  add(out, "kernel", result.kernel);
+  add(out, "threads", int64_t{result.threads});
+  add(out, "tokens", result.source.tokens);
+  return out;
+}
+
+}  // namespace
+
+std::vector<int64_t> Numbers::shape() const {
+  std::vector<int64_t> out;
+  if (stacked) out.push_back(static_cast<int64_t>(matrices.size()));
+  out.push_back(matrices.empty() ? 0 : matrices.front().rows());
+  out.push_back(matrices.empty() ? 0 : matrices.front().columns());
+  return out;
+}
+
+std::span<const float> Numbers::row(int k, int i, Vector& room) const {
+  const std::span<const float> row = matrices[static_cast<size_t>(k)].row(i);
+  if (kept.empty()) return row;
+  room.resize(row.size());
+  renormalise(row, kept, room);
+  return room;
+}
+
+const Field* Document::find(std::string_view name) const {
+  for (const Field& field : fields)
+    if (field.name == name) return &field;
+  return nullptr;
+}
+
+Document document_of(const Result& result, const WriteOptions& options) {
+  return std::visit([&](const auto& one) { return document(one, options); }, result);
+}
+
+}  // namespace headwater

@@ -1,0 +1,61 @@
+// What a picture shows, before anything is placed: panels of cells, or one row as shaded text and
+// bars.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/output/token_text.h"
+#include "headwater/output/write.h"
+
+namespace headwater {
+
+/// The tokens or layers along one side. `bin` of them share a cell where there are more than can be
+/// told apart.
+struct Axis {
+  std::string title;
+  std::vector<std::string> labels;
+  std::vector<int> places;  // the number of each in the source
+  int bin = 1;
+};
+
+struct Panel {
+  std::string title;  // "" for a single one
+  Matrix values;      // cells; where bins are larger than 1, the largest value of each
+};
+
+/// Panels on the same axes and the same scale.
+struct Grid {
+  Axis x, y;
+  std::vector<Panel> panels;
+  bool square = true;  // cells are squares: both axes are tokens
+};
+
+/// One row: the running text, shaded, and a bar for each token where they are few.
+struct Strip {
+  std::vector<Piece> pieces;
+  std::vector<std::string> labels;
+  std::vector<float> values;
+  std::vector<bool> kept;  // those left out stand in the text without a shade and have no bar
+  int output = -1;         // the output token itself, or -1
+  bool bars = true;
+};
+
+struct Figure {
+  std::string title;
+  std::vector<std::string> details;  // the grey line under the title, in parts that stay whole
+  std::string caption;               // of the colour bar
+  double top = 1;  // the value at the upper end of the one scale, which begins at 0
+  std::variant<Grid, Strip> body;
+};
+
+/// Cells of at most this many pixels side by side in one panel of `panels`.
+int plot_pixels(int panels);
+
+/// Throws Error for metrics and info, which have no picture, for panels that differ in shape, and
+/// for a filter that leaves nothing. `path` names the picture in the message. Memory: the cells
+/// that are shown, not n x n.
+Figure figure_of(const Result& result, const Filter& filter, const std::string& path);
+
+}  // namespace headwater

@@ -1,0 +1,34 @@
+// Results for people at a terminal, and plain tables for pipes.
+#pragma once
+#include <string>
+
+#include "headwater/method/attribution.h"
+#include "headwater/method/compare.h"
+#include "headwater/method/metrics.h"
+#include "headwater/output/filter.h"
+#include "headwater/source/info.h"
+
+namespace headwater {
+
+// Each gives whole lines of valid UTF-8. Nothing in a token, a name or a note can move the cursor,
+// change a colour or do anything else to a terminal. With a filter, tokens left out have no line
+// and no shade, and the share of the row that they had is said.
+
+/// Row `r` of the values (of the last layer, if by layer). In colour: the running text, each token
+/// on a background shaded by its value (24-bit), in lines of at most `width` columns, then the
+/// largest values. Else a table: index, token, value and a bar, ordered by position, after lines
+/// that begin with "#".
+std::string terminal(const Attribution& result, int r, const Filter& filter, bool colour,
+                     int width);
+
+/// How far the panels agree, and row `r` of each side by side.
+std::string terminal(const Comparison& result, int r, const Filter& filter);
+
+std::string terminal(const Metrics& result);
+std::string terminal(const Info& result);
+
+/// The row to show of a result that holds several: the last where all rows are there and nothing
+/// lies above the diagonal, which is how causal attention looks, else the first.
+int row_to_show(const Attribution& result);
+
+}  // namespace headwater

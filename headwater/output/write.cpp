@@ -1,0 +1,146 @@
+#include "headwater/output/write.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/output/json.h"
+#include "headwater/output/layout.h"
+#include "headwater/output/npy.h"
+#include "headwater/output/npz.h"
+#include "headwater/output/picture.h"
+
+namespace headwater {
+namespace {
+
+using Results = std::vector<Result>;
+
+bool is_list(const Results& results, const WriteOptions& options) {
+  return options.list || results.size() != 1;
+}
+
+std::vector<Document> documents_of(const Results& results, const WriteOptions& options) {
+  std::vector<Document> out;
+  for (const Result& result : results) out.push_back(document_of(result, options));
+  return out;
+}
+
+void put_json(const Results& results, const WriteOptions& options, const Sink& sink) {
+  const std::vector<Document> documents = documents_of(results, options);
+  if (is_list(results, options))
+    write_json(documents, sink);
+  else
+    write_json(documents.front(), sink);
+}
+
+template <class Put>
+void write_file(const std::string& path, Put put) {
+  OutputFile file(path);
+  put([&](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+}
+
+void write_json_file(const Results& results, const std::string& path, const WriteOptions& options) {
+  write_file(path, [&](const Sink& sink) { put_json(results, options, sink); });
+}
+
+void write_npy_file(const Results& results, const std::string& path, const WriteOptions& options) {
+  const bool list = is_list(results, options);
+  write_file(
+      path, [&](const Sink& sink) { write_npy(documents_of(results, options), list, path, sink); });
+}
+
+void write_npz_file(const Results& results, const std::string& path, const WriteOptions& options) {
+  const bool list = is_list(results, options);
+  write_file(
+      path, [&](const Sink& sink) { write_npz(documents_of(results, options), list, path, sink); });
+}
+
+// x.png and 3 give x-3.png.
+std::string numbered(const std::string& path, size_t k) {
+  std::filesystem::path place(path);
+  const std::string name =
+      fmt::format("{}-{}{}", place.stem().string(), k, place.extension().string());
+  return place.replace_filename(name).string();
+}
+
+using Paint = std::string(const Scene&, Typesetter&, const std::string& path);
+
+template <Paint paint>
+void write_pictures(const Results& results, const std::string& path, const WriteOptions& options) {
+  const bool list = is_list(results, options);
+  for (size_t k = 0; k < results.size(); ++k) {
+    const std::string name = list ? numbered(path, k) : path;
+    // Figures first: a result without a picture has an error of its own, with or without fonts.
+    Figure figure = figure_of(results[k], options.filter, name);
+    Typesetter typesetter;
+    const std::string bytes = paint(layout(std::move(figure), typesetter), typesetter, name);
+    write_file(name, [&](const Sink& sink) { sink(bytes); });
+  }
+}
+
+struct Format {
+  std::string_view ending;
+  void (*write)(const Results&, const std::string& path, const WriteOptions&);
+};
+
+constexpr Format formats[] = {
+    {".json", write_json_file},       {".npy", write_npy_file},
+    {".npz", write_npz_file},         {".png", write_pictures<png_of>},
+    {".svg", write_pictures<svg_of>}, {".pdf", write_pictures<pdf_of>},
+};
+
+const Format& format_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::vector<std::string_view> known;
+  for (const Format& format : formats) {
+    if (format.ending == ending) return format;
+    known.push_back(format.ending);
+  }
+  if (ending.empty())
+    fail_usage("{}: has no ending, expected one that names a format{}", path,
+               suggestion("", known));
+  fail_usage("{}: no format has the ending '{}'{}", path, ending, suggestion(ending, known));
+}
+
+void write_standard_output(const Results& results, const WriteOptions& options) {
+  const auto check = [](bool done) {
+    if (!done)
+      fail(
+          "standard output: could not be written ({}), expected room for the result; use -o with a "
+          "file",
+          std::strerror(errno));
+  };
+  put_json(results, options, [&](std::string_view bytes) {
+    check(std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size());
+  });
+  check(std::fflush(stdout) == 0);
+}
+
+}  // namespace
+
+void write(const Results& results, const std::string& path, const WriteOptions& options) {
+  if (path == "-")
+    write_standard_output(results, options);
+  else
+    format_of(path).write(results, path, options);
+}
+
+void write(Result result, const std::string& path, const WriteOptions& options) {
+  Results results;
+  results.push_back(std::move(result));
+  write(results, path, options);
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  format_of(path);
+  const OutputFile probe(path);
+}
+
+}  // namespace headwater
