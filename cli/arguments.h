@@ -1,0 +1,29 @@
+// What was typed, as values.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headwater/layer/options.h"
+#include "headwater/output/filter.h"
+#include "headwater/source/arrays.h"
+
+namespace headwater::cli {
+
+struct Arguments {
+  std::string source;
+  ReadOptions read;
+  std::optional<int> item;  // --item K
+  bool all_items = false;   // --item all
+  Options options;
+  bool by_layer = false;
+  int layer = -1;
+  std::string by;                    // compare
+  std::vector<std::string> outputs;  // -o, in the order given
+  Filter filter;
+  bool timing = false;
+  std::string shell;            // completion
+  std::string folder = "demo";  // demo
+};
+
+}  // namespace headwater::cli

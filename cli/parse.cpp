@@ -1,0 +1,367 @@
+#include "cli/parse.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <map>
+
+#include "cli/commands.h"
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/core/threads.h"
+#include "headwater/core/version.h"
+#include "headwater/kernel/kernel.h"
+#include "headwater/source/json.h"
+
+namespace headwater::cli {
+namespace {
+
+template <class Number>
+Number parse_number(std::string_view option, std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end)
+    fail_usage("{} '{}': expected a number; see --help", option, text);
+  return value;
+}
+
+// One command's options. A preset sets many options at once wherever it stands, so the others wait
+// for it.
+class Command {
+ public:
+  Command(CLI::App& app, const char* name, const char* about, const char* example,
+          void (*run)(const Arguments&))
+      : run(run), app_(*app.add_subcommand(name, about)) {
+    app_.allow_extras();
+    app_.footer(std::string("Example:\n  ") + example);
+    app_.set_help_flag("-h,--help", "Show this help");
+  }
+
+  using Take = std::function<void(Arguments&, const std::string&)>;
+  void option(const char* names, const char* about, const char* value, Take take,
+              const char* group) {
+    app_.add_option_function<std::string>(
+            names, [this, take](const std::string& text) { take(arguments, text); }, about)
+        ->type_name(value)
+        ->group(group);
+  }
+  void later(const char* names, const char* about, const char* value,
+             std::function<void(Options&, const std::string&)> take) {
+    app_.add_option_function<std::string>(
+            names,
+            [this, take](const std::string& text) {
+              overrides_.push_back([take, text](Options& options) { take(options, text); });
+            },
+            about)
+        ->type_name(value)
+        ->group("Options");
+  }
+  void flag(const char* names, const char* about, bool Arguments::*field, const char* group) {
+    app_.add_flag_function(
+            names, [this, field](int64_t) { arguments.*field = true; }, about)
+        ->group(group);
+  }
+  void source();
+  void reading();
+  void preparing(Preset preset);
+  void rows();
+  void output();
+  void showing();
+
+  /// The arguments with the preset first and what was said explicitly on top.
+  Arguments finish();
+  CLI::App& app() { return app_; }
+
+  Arguments arguments;
+  void (*run)(const Arguments&);
+
+ private:
+  CLI::App& app_;
+  Preset preset_ = Preset::paper;
+  std::vector<std::function<void(Options&)>> overrides_;
+};
+
+void Command::source() {
+  app_.add_option("SOURCE", arguments.source,
+                  "Attention: a .npy, .npz, .safetensors or .json file (docs/formats.md)")
+      ->type_name("FILE")
+      ->group("Source");
+}
+
+void Command::reading() {
+  const char* group = "Source";
+  option(
+      "--item", "Which item of a batch: a number from 0, -1 for the last, or 'all'", "K|all",
+      [](Arguments& a, const std::string& text) {
+        a.all_items = text == "all";
+        if (!a.all_items) a.item = parse_number<int>("--item", text);
+      },
+      group);
+  option(
+      "--axes", "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",
+      "LBHnn", [](Arguments& a, const std::string& text) { a.read.axes = text; }, group);
+  option(
+      "--tokens", "Tokens for a source that has none: one a line, or a JSON list in a .json",
+      "FILE", [](Arguments& a, const std::string& text) { a.read.tokens = read_tokens(text); },
+      group);
+  option(
+      "--sums", "'any' takes rows that do not sum to 1 (default: checked)", "any|checked",
+      [](Arguments& a, const std::string& text) {
+        constexpr std::array<std::string_view, 2> words = {"any", "checked"};
+        if (text != "any" && text != "checked")
+          fail_usage("unknown --sums '{}'{}", text, suggestion(text, words));
+        a.read.any_sums = text == "any";
+      },
+      group);
+  option(
+      "--nan", "'identity' replaces a head's bad row (NaN, infinite, negative); default: error",
+      "identity|error",
+      [](Arguments& a, const std::string& text) {
+        constexpr std::array<std::string_view, 2> words = {"identity", "error"};
+        if (text != "identity" && text != "error")
+          fail_usage("unknown --nan '{}'{}", text, suggestion(text, words));
+        a.read.nan_identity = text == "identity";
+      },
+      group);
+  option(
+      "--threads", "How many threads (default: the cores there are)", "N",
+      [](Arguments&, const std::string& text) {
+        const int count = parse_number<int>("--threads", text);
+        if (count < 1 || count > 1024)
+          fail_usage("--threads {}: expected 1 to 1024; leave it out", count);
+        set_threads(count);
+      },
+      "Machine");
+  option(
+      "--kernel", "Force an instruction set; 'headwater info' names the one in use", "NAME",
+      [](Arguments&, const std::string& text) { kernel::use(text); }, "Machine");
+}
+
+void Command::preparing(Preset preset) {
+  preset_ = preset;
+  option(
+      "--preset", "paper, tutorial, vit-explain or metrics: where all other options start", "NAME",
+      [this](Arguments&, const std::string& text) { preset_ = parse_preset(text); }, "Options");
+  later("--fuse", "How heads become one: mean, max, min or head:K", "HOW",
+        [](Options& o, const std::string& text) { o.fuse = parse_fuse(text); });
+  later("--head", "One head alone: short for --fuse head:K", "K",
+        [](Options& o, const std::string& text) {
+          o.fuse = Fuse::one(parse_number<int>("--head", text));
+        });
+  later("--residual", "Weight of the residual connection, from 0 up to 1", "R",
+        [](Options& o, const std::string& text) {
+          o.residual = parse_number<double>("--residual", text);
+        });
+  later("--discard", "Share of the smallest weights to drop, from 0 up to 1", "D",
+        [](Options& o, const std::string& text) {
+          o.discard = parse_number<double>("--discard", text);
+        });
+  later("--order", "residual-first or discard-first", "ORDER",
+        [](Options& o, const std::string& text) { o.order = parse_order(text); });
+  later("--empty", "What an emptied row becomes: identity or zero", "RULE",
+        [](Options& o, const std::string& text) { o.empty = parse_empty(text); });
+  later("--divide", "Divide rows by their sums: always, or in steps that changed them",
+        "always|changed",
+        [](Options& o, const std::string& text) { o.divide = parse_divide(text); });
+  later("--layers", "Layers j up to but not i, as Python slices: 0:6, 3:, :-1", "j:i",
+        [](Options& o, const std::string& text) { o.layers = parse_slice(text); });
+}
+
+void Command::rows() {
+  later("--row", "Output token: a number, cls, last, mask, mean or all (default)", "ROW",
+        [](Options& o, const std::string& text) { o.row = parse_row(text); });
+}
+
+void Command::output() {
+  app_.add_option_function<std::vector<std::string>>(
+          "-o,--output",
+          [this](const std::vector<std::string>& paths) { arguments.outputs = paths; },
+          "Write there, by ending: .json .npy .npz .png .svg .pdf; '-' is JSON on standard output; "
+          "may be given "
+          "several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Output");
+  flag("--timing", "Add the seconds of reading, preparing and the method to the result",
+       &Arguments::timing, "Output");
+}
+
+void Command::showing() {
+  option(
+      "--filter", "Leave tokens out of what is shown: special, punctuation, common, @FILE", "LIST",
+      [](Arguments& a, const std::string& text) {
+        const bool renormalise = a.filter.renormalise;
+        a.filter = parse_filter(text);
+        a.filter.renormalise = renormalise;
+      },
+      "Output");
+  app_.add_flag_function(
+          "--renormalise", [this](int64_t) { arguments.filter.renormalise = true; },
+          "Divide what the filter left by its sum")
+      ->group("Output");
+}
+
+Arguments Command::finish() {
+  arguments.options = options_of(preset_);
+  for (const auto& apply : overrides_) apply(arguments.options);
+  check(arguments.options);
+  return arguments;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+[[noreturn]] void unknown(const std::string& word, const std::vector<std::string>& known,
+                          const char* what) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string_view best = nearest(word, views);
+  if (!best.empty()) fail_usage("unknown {} '{}'; did you mean '{}'?", what, word, best);
+  fail_usage("unknown {} '{}'; see --help", what, word);
+}
+
+class CommandLine {
+ public:
+  CommandLine()
+      : app_("headwater traces an output of a transformer back to its input tokens.", "headwater") {
+    app_.allow_extras();
+    app_.set_help_flag("-h,--help", "Show this help");
+    app_.add_flag("--version", version_, "Show the version");
+    app_.footer(
+        "Examples:\n"
+        "  headwater demo                                 pictures of an example in demo/\n"
+        "  headwater info bert.npz                        what is in a file\n"
+        "  headwater rollout bert.npz --row cls           one token's row in the terminal\n"
+        "  headwater rollout bert.npz -o all.svg -o all.npz\n"
+        "  headwater compare bert.npz --by discard -o sweep.png\n"
+        "'headwater COMMAND --help' shows the options of a command.");
+
+    Command& rollout =
+        add("rollout", "Attention rollout: what each output token is made of, over all layers",
+            "headwater rollout bert.npz --row cls -o cls.svg", run_rollout);
+    everything(rollout, Preset::paper);
+    rollout.flag("--by-layer", "Also the rollout up to each layer", &Arguments::by_layer,
+                 "Options");
+
+    Command& raw = add("raw", "One layer's attention as it is, one head or fused",
+                       "headwater raw bert.npz --layer 3 --head 5 -o layer3.png", run_raw);
+    everything(raw, Preset::paper);
+    layer(raw);
+
+    Command& average = add("average", "The mean over layers of the prepared attention",
+                           "headwater average bert.npz --row 0 -o -", run_average);
+    everything(average, Preset::paper);
+
+    Command& metrics = add("metrics", "Eight numbers on a batch: entropies, concentration, maxima",
+                           "headwater metrics batch.npz --layer -1 -o metrics.json", run_metrics);
+    metrics.source();
+    metrics.reading();
+    metrics.preparing(Preset::metrics);
+    metrics.output();
+    layer(metrics);
+
+    Command& compare = add("compare", "Results side by side on one scale, and how far they agree",
+                           "headwater compare bert.npz --by discard -o sweep.svg", run_compare);
+    everything(compare, Preset::paper);
+    layer(compare);
+    compare.option(
+        "--by", "layer, evolution, discard, fuse or method", "WHAT",
+        [](Arguments& a, const std::string& text) { a.by = text; }, "Options");
+
+    Command& info = add("info", "What is in a source, how it is read, and which kernel runs",
+                        "headwater info bert.npz", run_info);
+    info.source();
+    info.reading();
+    info.output();
+
+    Command& demo = add("demo", "An example of eight tokens: pictures in a folder and a short tour",
+                        "headwater demo", run_demo);
+    demo.option(
+        "--folder", "Where the pictures go (default: demo)", "FOLDER",
+        [](Arguments& a, const std::string& text) { a.folder = text; }, "Output");
+
+    Command& completion =
+        add("completion", "The script that completes headwater's words: bash, zsh or fish",
+            "headwater completion bash > /etc/bash_completion.d/headwater", nullptr);
+    completion.app()
+        .add_option("SHELL", completion.arguments.shell, "bash, zsh or fish")
+        ->type_name("SHELL");
+  }
+
+  Request parse(int count, const char* const* words);
+
+ private:
+  Command& add(const char* name, const char* about, const char* example,
+               void (*run)(const Arguments&)) {
+    return commands_.try_emplace(name, app_, name, about, example, run).first->second;
+  }
+  static void everything(Command& command, Preset preset) {
+    command.source();
+    command.reading();
+    command.preparing(preset);
+    command.rows();
+    command.output();
+    command.showing();
+  }
+  static void layer(Command& command) {
+    command.option(
+        "--layer", "Which layer; -1 is the last (default)", "K",
+        [](Arguments& a, const std::string& text) { a.layer = parse_number<int>("--layer", text); },
+        "Options");
+  }
+  std::vector<CommandWords> words() const {
+    std::vector<CommandWords> all;
+    for (const CLI::App* app : app_.get_subcommands({}))
+      all.push_back({app->get_name(), app->get_description(), option_names(*app)});
+    return all;
+  }
+
+  CLI::App app_;
+  std::map<std::string, Command> commands_;
+  bool version_ = false;
+};
+
+Request CommandLine::parse(int count, const char* const* words) {
+  try {
+    app_.parse(count, words);
+  } catch (const CLI::CallForHelp&) {
+    return {nullptr, {}, app_.help()};
+  } catch (const CLI::ParseError& error) {
+    std::string what = error.what();
+    what = what.substr(0, what.find('\n'));
+    fail_usage("{}; see --help", what);
+  }
+  if (version_) return {nullptr, {}, std::string("headwater ") + version() + "\n"};
+  const std::vector<CLI::App*> chosen = app_.get_subcommands();
+  const std::vector<std::string> left = app_.remaining(true);
+  if (chosen.empty()) {
+    if (left.empty()) return {nullptr, {}, app_.help()};
+    std::vector<std::string> names;
+    for (const CommandWords& command : this->words()) names.push_back(command.name);
+    unknown(left[0], names, left[0].starts_with("-") ? "option" : "command");
+  }
+  Command& command = commands_.at(chosen[0]->get_name());
+  if (!left.empty() && left[0].starts_with("-") && left[0].size() > 1)
+    unknown(left[0], option_names(*chosen[0]), "option");
+  if (!left.empty())
+    fail_usage("'{}' was not expected after '{}'; quote names that have spaces", left[0],
+               chosen[0]->get_name());
+  if (!command.run) return {nullptr, {}, completion(command.arguments.shell, this->words())};
+  const bool needs_source = chosen[0]->get_option_no_throw("SOURCE") != nullptr;
+  if (needs_source && command.arguments.source.empty())
+    fail_usage(
+        "{}: no SOURCE was given, expected a file with attention; for example headwater {} "
+        "bert.npz",
+        chosen[0]->get_name(), chosen[0]->get_name());
+  return {command.run, command.finish(), ""};
+}
+
+}  // namespace
+
+Request parse(int count, const char* const* words) { return CommandLine().parse(count, words); }
+
+}  // namespace headwater::cli

@@ -1,0 +1,20 @@
+// A bar on the terminal when work takes more than a second.
+#pragma once
+#include "headwater/source/source.h"
+
+namespace headwater::cli {
+
+/// Passes everything on to `source` and counts the layers that go by. Shows nothing where standard
+/// error is no terminal, and wipes its line when a pass ends.
+class ProgressSource : public Source {
+ public:
+  explicit ProgressSource(std::unique_ptr<Source> source);
+  const Example& example() const override { return source_->example(); }
+  void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
+  std::vector<std::string> notes() const override { return source_->notes(); }
+
+ private:
+  std::unique_ptr<Source> source_;
+};
+
+}  // namespace headwater::cli
