@@ -57,7 +57,8 @@ void for_blocks(int rows, int columns, const Task& task) {
 
 void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
                std::span<float> sums) {
-  assert(is_float(head.type) && sums.size() >= static_cast<size_t>(out.rows()));
+  assert(is_float(head.type));
+  assert(sums.size() >= static_cast<size_t>(out.rows()) * static_cast<size_t>(head.heads));
   table().fuse_rows(reduce, first, weight, head, out, sums);
 }
 

@@ -18,17 +18,22 @@ namespace headwater::kernel {
 /// How a head joins the heads before it.
 enum class Reduce { sum, max, min };
 
-/// Some rows of one head as they lie in a file or an array: f16, bf16, f32 or f64, at any address.
+/// Some rows of a head, or the same rows of several heads, as they lie in a file or an array: f16,
+/// bf16, f32 or f64, at any address.
 struct HeadRows {
   DType type = DType::f32;
   const std::byte* data = nullptr;
   std::ptrdiff_t stride =
       0;  // numbers between the starts of two rows; the numbers of a row lie side by side
+  int heads = 1;
+  std::ptrdiff_t apart = 0;  // numbers between the starts of two heads
 };
 
-/// out(r, j) = reduce(out(r, j), weight * head(r, j)); with `first`, out(r, j) = weight * head(r,
-/// j). sums[r] = the sum of head's row r (without weight), or NaN if the row holds a NaN, an
-/// infinity or a negative number. One pass over the head. One thread.
+/// out(r, j) = reduce(out(r, j), weight * head(r, j)) for one head after the other; with `first`,
+/// what was in out does not count. sums[h * rows + r] = the sum of row r of head h (without
+/// weight), or NaN if the row holds a NaN, an infinity (also: a double that float cannot hold) or a
+/// negative number; out's row then holds anything. One pass over the heads, and all heads in one
+/// call are read at the speed of memory, which one head a call is not. One thread.
 void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
                std::span<float> sums);
 

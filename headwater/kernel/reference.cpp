@@ -14,22 +14,27 @@ namespace {
 // What float cannot hold would be an infinity in the map, so it counts as one.
 bool is_weight(double x) { return x >= 0 && x <= std::numeric_limits<float>::max(); }
 
+double joined(Reduce reduce, double a, double b) {
+  if (reduce == Reduce::sum) return a + b;
+  return reduce == Reduce::max ? std::max(a, b) : std::min(a, b);
+}
+
 void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
                std::span<float> sums) {
   const auto width = static_cast<std::ptrdiff_t>(size_of(head.type));
   for (int r = 0; r < out.rows(); ++r) {
-    double sum = 0;
-    for (int j = 0; j < out.columns(); ++j) {
-      const double x = number_at(head.type, head.data + (r * head.stride + j) * width);
-      sum += is_weight(x) ? x : std::numeric_limits<double>::quiet_NaN();
-      const double old = out(r, j);
-      const double y = weight * x;
-      out(r, j) = static_cast<float>(first                   ? y
-                                     : reduce == Reduce::sum ? old + y
-                                     : reduce == Reduce::max ? std::max(old, y)
-                                                             : std::min(old, y));
+    std::vector<double> row(out.row(r).begin(), out.row(r).end());
+    for (int h = 0; h < head.heads; ++h) {
+      double sum = 0;
+      for (int j = 0; j < out.columns(); ++j) {
+        const std::ptrdiff_t at = h * head.apart + r * head.stride + j;
+        const double x = number_at(head.type, head.data + at * width);
+        sum += is_weight(x) ? x : std::numeric_limits<double>::quiet_NaN();
+        row[j] = first && h == 0 ? weight * x : joined(reduce, row[j], weight * x);
+      }
+      sums[h * out.rows() + r] = static_cast<float>(sum);
     }
-    sums[r] = static_cast<float>(sum);
+    std::ranges::transform(row, out.row(r).begin(), [](double x) { return static_cast<float>(x); });
   }
 }
 

@@ -28,61 +28,87 @@ void put(DType type, double x, std::byte* to) {
 
 constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
-// A head of `rows` rows that begins `shift` bytes off any alignment, rows `gap` numbers apart.
-struct Head {
-  Head(DType type, int rows, int columns, int gap, size_t shift)
+// Heads of `rows` rows, of which the first begins `shift` bytes off any alignment; gaps between
+// rows and between heads.
+struct Heads {
+  Heads(DType type, int heads, int rows, int columns, size_t shift)
       : type(type),
-        stride(columns + gap),
-        bytes(static_cast<size_t>(rows * stride) * size_of(type) + 64 + shift),
+        heads(heads),
+        stride(columns + 3),
+        apart(rows * stride + 5),
+        bytes(static_cast<size_t>(heads * apart) * size_of(type) + 64 + shift),
         data(bytes.data() + shift) {}
-  void set(int r, int j, double x) { put(type, x, at(r, j)); }
-  double operator()(int r, int j) { return number_at(type, at(r, j)); }
-  std::byte* at(int r, int j) { return data + static_cast<size_t>(r * stride + j) * size_of(type); }
-  HeadRows rows() const { return {type, data, stride}; }
+  void set(int h, int r, int j, double x) {
+    put(type, x, data + static_cast<size_t>(h * apart + r * stride + j) * size_of(type));
+  }
+  HeadRows rows() const { return {type, data, stride, heads, apart}; }
 
   DType type;
-  int stride;
+  int heads, stride, apart;
   std::vector<std::byte> bytes;
   std::byte* data;
 };
 
 // Multiples of 1/256 below 1, zeros of both signs, and the subnormal numbers of f16.
-Head random_head(DType type, int rows, int columns, size_t shift, unsigned seed) {
-  Head head(type, rows, columns, 3, shift);
+Heads random_heads(DType type, int heads, int rows, int columns, size_t shift, unsigned seed) {
+  Heads out(type, heads, rows, columns, shift);
   std::mt19937 bits(seed);
-  for (int r = 0; r < rows; ++r)
-    for (int j = 0; j < columns; ++j) {
-      const unsigned x = bits() % 128;
-      head.set(r, j, x == 0 ? -0.0 : x == 1 ? 0x1p-24 : x == 2 ? 0x1p-15 : x / 256.0);
-    }
-  return head;
+  for (int h = 0; h < heads; ++h)
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < columns; ++j) {
+        const unsigned x = bits() % 128;
+        out.set(h, r, j, x == 0 ? -0.0 : x == 1 ? 0x1p-24 : x == 2 ? 0x1p-15 : x / 256.0);
+      }
+  return out;
 }
 
-class FuseRows : public EachTable {};
+class FuseRows : public EachTable {
+ protected:
+  void check(Reduce reduce, bool first, const Heads& heads, int rows, int n) {
+    // Room around out, to see that nothing else is written.
+    Matrix got = random_matrix(rows, n + 2, 2), want = got.copy(), plain = got.copy();
+    const auto inside = [&](Matrix& all) { return MatrixSpan(all.data() + 1, rows, n, n + 2); };
+    std::vector<float> got_sums(static_cast<size_t>(heads.heads * rows)), want_sums(got_sums);
+    const float weight = 1 / 12.0f;
+    GetParam().fuse_rows(reduce, first, weight, heads.rows(), inside(got), got_sums);
+    reference().fuse_rows(reduce, first, weight, heads.rows(), inside(want), want_sums);
+    for (int h = 0; h < heads.heads; ++h) {  // rounded to float after every head
+      HeadRows one = heads.rows();
+      one.data += static_cast<size_t>(h * heads.apart) * size_of(heads.type);
+      one.heads = 1;
+      std::vector<float> sums(static_cast<size_t>(rows));
+      reference().fuse_rows(reduce, first && h == 0, weight, one, inside(plain), sums);
+    }
+    double error = 0, plain_error = 0, size = 1;
+    for (size_t i = 0; i < got.size(); ++i) {
+      const double exact = want.data()[i];
+      error = std::max(error, std::abs(got.data()[i] - exact));
+      plain_error = std::max(plain_error, std::abs(plain.data()[i] - exact));
+      size = std::max(size, exact);
+    }
+    ASSERT_LE(error, 2 * plain_error + 1e-7 * size) << name_of(heads.type) << " n " << n;
+    for (size_t i = 0; i < got_sums.size(); ++i)
+      ASSERT_NEAR(got_sums[i], want_sums[i], 1e-7 * std::max(1.0f, want_sums[i]))
+          << name_of(heads.type) << " n " << n;
+  }
+};
 
 TEST_P(FuseRows, AgreesWithTheReference) {
   for (DType type : types)
-    for (Reduce reduce : {Reduce::sum, Reduce::max, Reduce::min})
-      for (bool first : {true, false})
-        for (int n = 0; n <= 4 * past_two_vectors; n += n < past_two_vectors ? 1 : 13)
-          for (size_t shift : {0, 1, 2, 4, 24}) {
-            const int rows = 3;
-            const Head head = random_head(type, rows, n, shift, static_cast<unsigned>(n));
-            // Room around out, to see that nothing else is written.
-            Matrix got = random_matrix(rows, n + 2, 2), want = got.copy();
-            std::vector<float> got_sums(rows), want_sums(rows);
-            const MatrixSpan got_out(got.data() + 1, rows, n, n + 2);
-            const MatrixSpan want_out(want.data() + 1, rows, n, n + 2);
-            const float weight = 1 / 12.0f;
-            GetParam().fuse_rows(reduce, first, weight, head.rows(), got_out, got_sums);
-            reference().fuse_rows(reduce, first, weight, head.rows(), want_out, want_sums);
-            for (size_t i = 0; i < got.size(); ++i)
-              ASSERT_NEAR(got.data()[i], want.data()[i], 1e-7 * std::max(1.0f, want.data()[i]))
-                  << name_of(type) << " n " << n << " shift " << shift << " at " << i;
-            for (int r = 0; r < rows; ++r)  // sums of multiples of 2^-24 below 2: exact in float
-              ASSERT_NEAR(got_sums[r], want_sums[r], 1e-7 * std::max(1.0f, want_sums[r]))
-                  << name_of(type) << " n " << n;
-          }
+    for (int n = 0; n <= 4 * past_two_vectors; n += n < past_two_vectors ? 1 : 13)
+      for (size_t shift : {0, 1, 2, 4, 24})
+        for (int heads : {1, 9}) {
+          const Heads some = random_heads(type, heads, 3, n, shift, static_cast<unsigned>(n));
+          for (Reduce reduce : {Reduce::sum, Reduce::max, Reduce::min})
+            for (bool first : {true, false}) check(reduce, first, some, 3, n);
+        }
+}
+
+TEST_P(FuseRows, TakesAnyNumberOfHeads) {
+  for (int heads = 0; heads <= 20; ++heads) {
+    const Heads some = random_heads(DType::f32, heads, 3, 50, 0, 1);
+    check(Reduce::sum, heads > 0, some, 3, 50);
+  }
 }
 
 TEST_P(FuseRows, ReadsEveryHalfFloat) {
@@ -115,15 +141,28 @@ TEST_P(FuseRows, FindsWhatIsNoWeightWhereverItStands) {
     for (int n : {1, 7, past_two_vectors, 4 * past_two_vectors})
       for (int at = 0; at < n; ++at)
         for (double x : bad) {
-          Head head = random_head(type, 3, n, 0, 5);
-          head.set(1, at, x);
-          Matrix out(3, n);
-          std::vector<float> sums(3);
-          GetParam().fuse_rows(Reduce::sum, false, 1, head.rows(), out, sums);
-          ASSERT_TRUE(std::isnan(sums[1])) << name_of(type) << " " << x << " at " << at;
-          ASSERT_FALSE(std::isnan(sums[0]) || std::isnan(sums[2])) << name_of(type) << " " << x;
+          const int rows = 2, heads = 3;
+          Heads some = random_heads(type, heads, rows, n, 0, 5);
+          some.set(at % heads, 1, at, x);
+          Matrix out(rows, n);
+          std::vector<float> sums(static_cast<size_t>(heads * rows));
+          GetParam().fuse_rows(Reduce::sum, false, 1, some.rows(), out, sums);
+          for (int h = 0; h < heads; ++h)
+            for (int r = 0; r < rows; ++r)
+              ASSERT_EQ(std::isnan(sums[static_cast<size_t>(h * rows + r)]),
+                        h == at % heads && r == 1)
+                  << name_of(type) << " " << x << " at " << at << " of head " << h << " row " << r;
         }
   }
+}
+
+TEST_P(FuseRows, TellsASumThatIsTooLargeFromBadNumbers) {
+  const std::vector<float> row(40, std::numeric_limits<float>::max());
+  Matrix out(1, 40);
+  std::vector<float> sum(1);
+  const auto* bytes = reinterpret_cast<const std::byte*>(row.data());
+  GetParam().fuse_rows(Reduce::sum, true, 1, {DType::f32, bytes, 40}, out, sum);
+  EXPECT_EQ(sum[0], std::numeric_limits<float>::infinity());
 }
 
 TEST_P(FuseRows, SumsAsWellAsAPlainLoop) {

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "headwater/core/matrix.h"
@@ -20,6 +22,8 @@ constexpr int past_two_vectors = 33;
 
 /// For TEST_P: one run of the test for each instruction set of the machine.
 class EachTable : public testing::TestWithParam<Table> {};
+
+inline void PrintTo(const Table& table, std::ostream* to) { *to << table.name; }
 
 inline std::string name_of_table(const testing::TestParamInfo<Table>& info) {
   return info.param.name;
