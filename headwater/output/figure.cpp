@@ -13,6 +13,7 @@ namespace {
 
 constexpr int most_bars = 64;    // beyond, a bar chart is taller than a page
 constexpr int most_text = 2500;  // beyond, running text is a wall: cells in lines instead
+constexpr size_t large_picture = 128 * 128;  // cells
 constexpr int longest_axis_label = 20;
 
 // What is shown of a result: which columns, under which names, and each row of values as the filter
@@ -71,15 +72,21 @@ Axis row_axis(const Attribution& result, int bin) {
   return token_axis("Output tokens", result, result.rows, bin);
 }
 
-double largest(const Matrix& values) {
-  const float* end = values.data() + values.size();
-  return values.size() == 0 ? 0.0 : *std::max_element(values.data(), end);
-}
-
-double top_of(const std::vector<Panel>& panels) {
-  double top = 0;
-  for (const Panel& panel : panels) top = std::max(top, largest(panel.values));
-  return top > 0 ? top : 1;
+// The upper end of the scale: the largest value. In a large picture a few cells, such as the first
+// token of causal attention, would leave all others dark; there it is a value that nearly all are
+// below, and the picture says so.
+void set_scale(Figure& figure) {
+  std::vector<float> values;
+  for (const Panel& panel : std::get<Grid>(figure.body).panels)
+    values.insert(values.end(), panel.values.data(), panel.values.data() + panel.values.size());
+  const auto rank = values.begin() + static_cast<std::ptrdiff_t>(0.995 * (values.size() - 1));
+  std::nth_element(values.begin(), rank, values.end());
+  const float most = *std::max_element(rank, values.end());
+  figure.cut = values.size() > large_picture && *rank > 0 && most > 3 * *rank;
+  figure.top = figure.cut ? *rank : most > 0 ? most : 1;
+  if (!figure.cut) return;
+  figure.caption += fmt::format(", cut at {:.3g}", figure.top);
+  figure.details.push_back(fmt::format("largest value {:.3g}", most));
 }
 
 // All rows of each matrix: a panel each.
@@ -161,7 +168,7 @@ std::string caption_of(const Attribution& result) {
 
 Figure figure(const Attribution& result, const Filter& filter, const std::string& path) {
   Shown shown(result, filter, path);
-  Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, {}};
+  Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}};
   std::vector<const Matrix*> matrices;
   std::vector<std::string> titles;
   for (size_t k = 0; k < result.values.size(); ++k) {
@@ -187,7 +194,7 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
     out.top = top > 0 ? top : 1;
     out.body = std::move(strip);
   }
-  if (const Grid* grid = std::get_if<Grid>(&out.body)) out.top = top_of(grid->panels);
+  if (std::holds_alternative<Grid>(out.body)) set_scale(out);
   return out;
 }
 
@@ -196,7 +203,7 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
     fail("{}: the comparison has no panels, expected at least one; use .json", path);
   const Attribution& first = result.panels.front();
   Shown shown(first, filter, path);
-  Figure out{title_of(result), details_of(result, filter), "Attribution", 1, {}};
+  Figure out{title_of(result), details_of(result, filter), "Attribution", 1, false, {}};
   std::vector<const Matrix*> matrices;
   std::vector<std::string> titles;
   for (const Attribution& panel : result.panels) {
@@ -216,7 +223,7 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
   } else {
     out.body = grid_of_matrices(matrices, titles, first, shown);
   }
-  out.top = top_of(std::get<Grid>(out.body).panels);
+  set_scale(out);
   return out;
 }
 

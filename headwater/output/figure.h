@@ -46,7 +46,8 @@ struct Figure {
   std::string title;
   std::vector<std::string> details;  // the grey line under the title, in parts that stay whole
   std::string caption;               // of the colour bar
-  double top = 1;  // the value at the upper end of the one scale, which begins at 0
+  double top = 1;    // the value at the upper end of the one scale, which begins at 0
+  bool cut = false;  // some values lie above `top` and look like it
   std::variant<Grid, Strip> body;
 };
 

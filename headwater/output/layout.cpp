@@ -14,19 +14,20 @@ namespace {
 
 constexpr double margin = 16;
 constexpr double narrowest = 300;    // what the lines under the title may fill in any case
-constexpr double tallest_bar = 360;  // of the colour bar
+constexpr double tallest_bar = 800;  // of the colour bar
 
-void place_colour_bar(Page& page, const Bounds& plots, double top, Ramp ramp,
-                      const std::string& caption) {
+void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ramp ramp) {
   const double height = std::floor(std::clamp(plots.height(), 72.0, tallest_bar)), width = 12;
-  const double x = std::ceil(plots.right + margin), y = std::round(plots.top);
+  // A bar that is taller than the plots stands beside their labels too.
+  const double right_of = plots.height() < height ? page.bounds().right : plots.right;
+  const double x = std::ceil(right_of + margin), y = std::round(plots.top);
   const int steps = static_cast<int>(height) * pixels_per_point;
   Cells bar{x, y, Matrix(steps, 1), static_cast<int>(width) * pixels_per_point, 1, 1, ramp};
   for (int k = 0; k < steps; ++k) bar.values(k, 0) = 1 - (k + 0.5f) / steps;
   page.put(std::move(bar));
   double right = x + width;
-  for (const double value : ticks(top, static_cast<int>(height / 24) + 1)) {
-    const double at = y + height * (1 - value / top);
+  for (const double value : ticks(figure.top, std::min(static_cast<int>(height / 40) + 2, 8))) {
+    const double at = y + height * (1 - value / figure.top);
     page.put(Line{{x + width, at}, {x + width + 3, at}, grey});
     const Text& text = page.put({.text = fmt::format("{:.4g}", value),
                                  .x = x + width + 5,
@@ -34,7 +35,7 @@ void place_colour_bar(Page& page, const Bounds& plots, double top, Ramp ramp,
                                  .lettering = {.points = 8}});
     right = std::max(right, text.x + text.width);
   }
-  Text text = page.measured({.text = caption, .anchor = Text::Anchor::middle, .angle = 90});
+  Text text = page.measured({.text = figure.caption, .anchor = Text::Anchor::middle, .angle = 90});
   text.x = right + 6 + text.height / 2;
   text.y = y + height / 2;
   page.put(std::move(text));
@@ -83,11 +84,11 @@ Scene layout(Figure figure, Typesetter& typesetter) {
   Page page(typesetter);
   if (Grid* grid = std::get_if<Grid>(&figure.body)) {
     const Bounds plots = place_grid(page, std::move(*grid), figure.top);
-    place_colour_bar(page, plots, figure.top, Ramp::viridis, figure.caption);
+    place_colour_bar(page, plots, figure, Ramp::viridis);
   } else {
     const Strip& strip = std::get<Strip>(figure.body);
     const Bounds text = place_strip(page, strip, figure.top);
-    if (!strip.bars) place_colour_bar(page, text, figure.top, Ramp::shade, figure.caption);
+    if (!strip.bars) place_colour_bar(page, text, figure, Ramp::shade);
   }
   place_header(page, figure);
   // Whole points, so that cells fall on whole pixels.

@@ -8,9 +8,10 @@
 namespace headwater {
 namespace {
 
-constexpr double gap = 18;        // between plots
-constexpr double tick = 3;        // length of a tick
-constexpr double shortest = 72;   // a plot of one token is still a plot
+constexpr double gap = 18;       // between plots
+constexpr double tick = 3;       // length of a tick
+constexpr double shortest = 72;  // a plot of one token is still a plot
+constexpr double widest_title = 160;
 constexpr int largest_cell = 72;  // pixels
 constexpr int tallest_line = 48;  // pixels of a layer's or panel's line
 
@@ -89,21 +90,23 @@ class GridLayout {
       place_panel(grid_.panels[static_cast<size_t>(k)], x, y);
       if (k % columns_ == 0) place_y(y);
       if (k + columns_ >= count_) place_x(x, y + height_);
-      plots.right = std::max(plots.right, x + width_);
+      plots.right = std::max(plots.right, x + (width_ + std::max(width_, titles_width_)) / 2);
       plots.bottom = std::max(plots.bottom, y + height_);
     }
     place_titles(plots);
-    return plots;
+    return {0, 0, plots.right, height_};
   }
 
  private:
+  // Titles are shortened to their plots, or to what small plots may be set apart for.
   double column_width() {
-    double wide = width_;
+    const double room = std::max(width_, widest_title);
     for (Panel& panel : grid_.panels) {
-      panel.title = shortened(panel.title, 40);
-      wide = std::max(wide, page_.measured(title(panel)).width);
+      for (int longest = 40; page_.measured(title(panel)).width > room && longest > 3; longest -= 2)
+        panel.title = shortened(panel.title, longest);
+      titles_width_ = std::max(titles_width_, page_.measured(title(panel)).width);
     }
-    return wide + gap;
+    return std::max(width_, titles_width_) + gap;
   }
 
   double line_height() {
@@ -186,7 +189,7 @@ class GridLayout {
   Grid& grid_;
   double top_;
   int count_ = 0, columns_ = 1, pixels_x_ = 1, pixels_y_ = 1;
-  double width_ = 0, height_ = 0, labels_left_ = 0;
+  double width_ = 0, height_ = 0, titles_width_ = 0, labels_left_ = 0;
   Labels x_, y_;
 };
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headwater {
 namespace {
 
 constexpr double line_width = 560;
 constexpr double bar_width = 260;
+constexpr double around = 0.6;  // the shade reaches a little beyond its text
 constexpr Lettering reading = {.points = 11};
 
 // Lines are as tall as the tallest text: scripts differ.
@@ -28,7 +30,7 @@ void place_text(Page& page, const Strip& strip, double top) {
   const double height = tallest(texts) + 2, pitch = height + 5;
   double x = 0, y = height / 2;
   for (size_t j = 0; j < texts.size(); ++j) {
-    const double width = texts[j].width + 2;
+    const double width = texts[j].width + 2 * around;
     if (strip.pieces[j].space && x > 0) x += 4;
     if (x > 0 && x + width > line_width) {
       x = 0;
@@ -40,16 +42,21 @@ void place_text(Page& page, const Strip& strip, double top) {
       if (strip.kept[j]) page.put(box);
       box.framed = true;
       if (static_cast<int>(j) == strip.output) page.put(box);
-      texts[j].x = x + 1;
+      texts[j].x = x + around;
       texts[j].y = y;
       page.put(texts[j]);
-      x += width + 1;
+      x += width + around;
     }
     if (strip.pieces[j].ends_line) {
       x = 0;
       y += pitch;
     }
   }
+}
+
+// Three digits of the longest bar.
+int decimals(double top) {
+  return std::clamp(2 - static_cast<int>(std::floor(std::log10(top))), 3, 8);
 }
 
 void place_bars(Page& page, const Strip& strip, double top, double y) {
@@ -69,7 +76,7 @@ void place_bars(Page& page, const Strip& strip, double top, double y) {
     const double begin = widest + 6, length = bar_width * values[k] / top;
     page.put(names[k]);
     page.put(Box{begin, y + 1.5, length, pitch - 3, colour_at(Ramp::shade, 1), false});
-    page.put(Text{.text = fmt::format("{:.3f}", values[k]),
+    page.put(Text{.text = fmt::format("{:.{}f}", values[k], decimals(top)),
                   .x = begin + length + 5,
                   .y = y + pitch / 2,
                   .lettering = {.points = 8, .colour = grey}});

@@ -30,8 +30,10 @@ struct ShownRow {
     values.assign(row.begin(), row.end());
     mass = mass_left_out(row, kept);
     if (filter.any() && filter.renormalise) renormalise(row, kept, values);
-    for (size_t j = 0; j < values.size(); ++j)
+    for (size_t j = 0; j < values.size(); ++j) {
+      if (!std::isfinite(values[j])) values[j] = 0;
       if (kept[j]) top = std::max<double>(top, values[j]);
+    }
   }
 };
 

@@ -1,5 +1,7 @@
 #include "headwater/output/typesetter.h"
 
+#include <pango/pangocairo.h>
+
 #include <numbers>
 
 #include "headwater/core/fail.h"
@@ -7,32 +9,27 @@
 namespace headwater {
 namespace {
 
-// Pango aborts the process when it draws without fonts; asked for a list, it answers.
-bool any_font(PangoFontMap* map) {
-  PangoFontFamily** families = nullptr;
-  int count = 0;
-  bool any = false;
-  pango_font_map_list_families(map, &families, &count);
-  for (int k = 0; k < count && !any; ++k) {
-    PangoFontFace** faces = nullptr;
-    int face_count = 0;
-    pango_font_family_list_faces(families[k], &faces, &face_count);
-    any = face_count > 0;
-    g_free(faces);
-  }
-  g_free(families);
-  return any;
+// Pango measures nonsense without fonts; asked to load one, it answers.
+bool has_font(PangoContext* context, const PangoFontDescription* description) {
+  PangoFont* font = pango_context_load_font(context, description);
+  if (font) g_object_unref(font);
+  return font != nullptr;
 }
 
 }  // namespace
 
-Typesetter::Typesetter() {
-  PangoFontMap* map = pango_cairo_font_map_get_default();
-  if (!any_font(map))
-    fail(
-        "fonts: none is installed, expected at least one for pictures; install one "
-        "(fonts-dejavu-core)");
-  context_.reset(pango_font_map_create_context(map));
+void Typesetter::Free::operator()(PangoContext* context) const { g_object_unref(context); }
+void Typesetter::Free::operator()(PangoLayout* layout) const { g_object_unref(layout); }
+void Typesetter::Free::operator()(PangoFontDescription* font) const {
+  pango_font_description_free(font);
+}
+
+Typesetter::Typesetter()
+    : context_(pango_font_map_create_context(pango_cairo_font_map_get_default())),
+      layout_(pango_layout_new(context_.get())),
+      font_(pango_font_description_from_string("DejaVu Sans, Noto Sans, sans-serif 9")) {
+  if (!has_font(context_.get(), font_.get()))
+    fail("fonts: none is installed, expected at least one for pictures; install fonts-dejavu-core");
   pango_cairo_context_set_resolution(context_.get(), 72);
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -41,9 +38,7 @@ Typesetter::Typesetter() {
   pango_cairo_context_set_font_options(context_.get(), options);
   cairo_font_options_destroy(options);
   pango_context_set_round_glyph_positions(context_.get(), FALSE);
-  layout_.reset(pango_layout_new(context_.get()));
   pango_layout_set_single_paragraph_mode(layout_.get(), TRUE);
-  font_.reset(pango_font_description_from_string("DejaVu Sans, Noto Sans, sans-serif"));
 }
 
 void Typesetter::set(const Text& text) {

@@ -1,12 +1,15 @@
 // Text of any script, measured and drawn by Pango.
 #pragma once
-#include <cairo.h>
-#include <pango/pangocairo.h>
-
 #include <memory>
 #include <string>
 
 #include "headwater/output/scene.h"
+
+// Declared, not included, so that layouts can be tested without Pango's headers.
+struct _cairo;
+struct _PangoContext;
+struct _PangoLayout;
+struct _PangoFontDescription;
 
 namespace headwater {
 
@@ -20,20 +23,19 @@ class Typesetter {
   /// The text with its width and height filled in.
   Text measured(Text text);
 
-  void draw(cairo_t* canvas, const Text& text);
+  void draw(_cairo* canvas, const Text& text);
 
  private:
-  struct Release {
-    void operator()(void* object) const { g_object_unref(object); }
-  };
   struct Free {
-    void operator()(PangoFontDescription* font) const { pango_font_description_free(font); }
+    void operator()(_PangoContext* context) const;
+    void operator()(_PangoLayout* layout) const;
+    void operator()(_PangoFontDescription* font) const;
   };
   void set(const Text& text);
 
-  std::unique_ptr<PangoContext, Release> context_;
-  std::unique_ptr<PangoLayout, Release> layout_;
-  std::unique_ptr<PangoFontDescription, Free> font_;
+  std::unique_ptr<_PangoContext, Free> context_;
+  std::unique_ptr<_PangoLayout, Free> layout_;
+  std::unique_ptr<_PangoFontDescription, Free> font_;
 };
 
 }  // namespace headwater
