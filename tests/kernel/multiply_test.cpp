@@ -11,18 +11,22 @@ class Multiply : public EachTable {
   ~Multiply() override { set_threads(before_); }
 
   // The product by the table, judged by double sums. The plain loop's error is the largest of the
-  // matrix: of one number alone it may be zero by luck.
+  // matrix: of one number alone it may be zero by luck. Large matrices are judged by every fifth
+  // row, which comes to every place of a panel.
   void check(MatrixView a, MatrixView b, MatrixSpan out) {
     GetParam().multiply(a, b, out);
     double plain_error = 0, error = 0, size = 1;
-    for (int i = 0; i < out.rows(); ++i) {
+    for (int i = 0; i < out.rows(); i += out.rows() < 100 ? 1 : 5) {
       std::vector<double> exact(out.row(i).size());
       std::vector<float> plain(out.row(i).size());
-      for (int k = 0; k < a.columns(); ++k)
+      for (int k = 0; k < a.columns(); ++k) {
+        const float* row = b.row(k).data();
+        const float weight = a(i, k);
         for (size_t j = 0; j < exact.size(); ++j) {
-          exact[j] += double{a(i, k)} * b.row(k)[j];
-          plain[j] += a(i, k) * b.row(k)[j];
+          exact[j] += double{weight} * row[j];
+          plain[j] += weight * row[j];
         }
+      }
       for (size_t j = 0; j < exact.size(); ++j) {
         plain_error = std::max(plain_error, std::abs(plain[j] - exact[j]));
         error = std::max(error, std::abs(out.row(i)[j] - exact[j]));
@@ -87,7 +91,7 @@ TEST_P(Multiply, KeepsLowerTimesLowerExactlyLower) {
 }
 
 TEST_P(Multiply, TakesBandsAndHoles) {
-  const int n = 333;
+  const int n = 200;
   const auto all = [](int) { return n; };
   const auto none = [](int) { return 0; };
   const auto diagonal = [](int i) { return i; };
