@@ -1,0 +1,566 @@
+"""What the command prints, writes, and says when something is wrong."""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from attention import save, softmax_rows
+from command import HEADWATER, ROOT, ask, fails, run
+
+COMMANDS = ["rollout", "raw", "average", "metrics", "compare", "info", "demo", "completion"]
+TOKENS = ["[CLS]", "The", "fox", ",", "[MASK]", "[SEP]"]
+OPTIONS = ["preset", "fuse", "residual", "discard", "order", "empty", "divide", "layers"]
+
+
+@pytest.fixture
+def fox(tmp_path):
+    """Six tokens, three layers, two heads."""
+    stack = softmax_rows(np.random.default_rng(0), (3, 2, 6, 6)).astype(np.float32)
+    return save(tmp_path / "fox.npz", list(stack), tokens=TOKENS)
+
+
+@pytest.fixture
+def batch(tmp_path):
+    """Two items, the second with two padded positions."""
+    stack = softmax_rows(np.random.default_rng(1), (3, 2, 2, 6, 6)).astype(np.float32)
+    stack[:, 1, :, :, 4:] = 0
+    stack[:, 1] /= stack[:, 1].sum(axis=-1, keepdims=True)
+    mask = np.array([[1] * 6, [1] * 4 + [0] * 2])
+    return save(tmp_path / "batch.npz", list(stack), tokens=TOKENS, mask=mask)
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """Words of a command that takes seconds: plain loops in double."""
+    path = save(tmp_path / "slow.npy", [np.full((8, 700, 700), 1 / 700, np.float32)])
+    return ["rollout", path, "--kernel", "reference"]
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# What is printed
+
+
+def test_rollout_without_an_output_is_a_plain_table_of_one_row(tmp_path):
+    save(tmp_path / "two.npy", [np.array([[[1, 0], [.5, .5]], [[1, 0], [.25, .75]]], np.float32)])
+    done = run("rollout", "two.npy", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "# Attention rollout, output token 1 '1': two.npy, 2 tokens, layers 0:2, one head, residual 0.5\n"
+        "index  token     value\n"
+        "    0  0      0.343750  #############\n"
+        "    1  1      0.656250  ########################\n")
+
+
+def test_the_row_shown_is_the_last_for_causal_attention_and_the_first_otherwise(tmp_path, fox):
+    causal = save(tmp_path / "causal.npy", [softmax_rows(np.random.default_rng(2), (2, 2, 5, 5), causal=True)
+                                            .astype(np.float32)])
+    assert "output token 4 '4'" in run("rollout", causal).stdout
+    assert "output token 0 '[CLS]'" in run("rollout", fox).stdout
+    assert "output token 2 'fox'" in run("rollout", fox, "--row", 2).stdout
+
+
+@pytest.mark.parametrize("words", [["raw", "--layer", 1], ["average"], ["metrics"], ["info"],
+                                   *(["compare", "--by", by] for by in ("layer", "evolution", "discard", "fuse",
+                                                                         "method"))])
+def test_every_command_prints_plain_text(words, fox):
+    done = run(words[0], "fox.npz", *words[1:], cwd=fox.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n") and done.stdout.isascii()
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", done.stdout)
+
+
+def test_info_says_what_is_in_a_file_and_what_runs(fox):
+    words = dict(line.split(maxsplit=1) for line in run("info", fox).stdout.splitlines())
+    assert words["source"] == str(fox)
+    assert words["reading"] == "npz, 3 arrays, one a layer (layer_0 ... layer_2), axes H n n, f32"
+    assert (words["layers"], words["heads"], words["tokens"], words["causal"]) == ("3", "2", "6", "no")
+    assert words["kernel"] in kernels()
+
+
+def test_control_characters_of_tokens_and_names_reach_no_terminal(tmp_path):
+    path = save(tmp_path / "x.json", [np.eye(2)], tokens=["\x1b[2J", "a\nb"])
+    done = run("rollout", path)
+    assert done.returncode == 0 and "\x1b" not in done.stdout
+    assert len(done.stdout.splitlines()) == 4
+    assert "\x1b" not in fails(1, "rollout", "\x1b[2J\n.npy")
+
+
+def test_version():
+    assert run("--version").stdout == "headwater 0.1.0\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_has_an_example(command):
+    for words in ([command, "--help"], [command, "-h"]):
+        done = run(*words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"Example:\n  headwater {command}" in done.stdout
+
+
+def test_help_names_every_command():
+    for words in ([], ["--help"]):
+        done = run(*words)
+        assert done.returncode == 0
+        for command in COMMANDS:
+            assert re.search(rf"^  {command} ", done.stdout, re.M)
+
+
+def test_demo_leaves_the_pictures_that_it_names(tmp_path):
+    done = run("demo", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    named = sorted(set(re.findall(r"^  demo/(\S+)", done.stdout, re.M)))
+    assert files_in(tmp_path / "demo") == named
+    assert {"quick-fox.json", "rollout.png", "layer.png", "evolution.png", "discard.png", "fuse.png"} == set(named)
+    for line in re.findall(r"^  headwater (rollout demo.*|compare demo.*)$", done.stdout, re.M):
+        assert run(*line.split(), cwd=tmp_path).returncode == 0
+
+
+# JSON, .npy and .npz
+
+
+def test_json_of_a_rollout_has_just_what_the_design_says(fox):
+    result = ask("rollout", fox)
+    assert list(result) == ["headwater", "method", "options", "source", "tokens", "rows", "values", "notes"]
+    assert result["headwater"] == "0.1.0" and result["method"] == "rollout"
+    assert result["options"] == {"preset": "paper", "fuse": "mean", "residual": 0.5, "discard": 0.0,
+                                 "order": "residual-first", "empty": "identity", "divide": "always", "layers": [0, 3]}
+    assert result["source"] == {"kind": "file", "name": str(fox), "layers": 3, "heads": 2, "tokens": 6}
+    assert result["tokens"] == TOKENS and result["rows"] == list(range(6)) and result["notes"] == []
+    assert np.shape(result["values"]) == (6, 6)
+
+
+@pytest.mark.parametrize("row, rows", [("0", [0]), ("-1", [5]), ("cls", [0]), ("last", [5]), ("mask", [4]),
+                                       ("mean", ["mean"]), ("all", list(range(6)))])
+def test_values_have_two_axes_whatever_the_row(row, rows, fox):
+    result = ask("rollout", fox, f"--row={row}")
+    assert result["rows"] == rows
+    assert np.shape(result["values"]) == (len(rows), 6)
+
+
+def test_by_layer_adds_a_leading_axis(fox, tmp_path):
+    result = ask("rollout", fox, "--by-layer", "--layers", "1:3")
+    assert list(result)[5:] == ["rows", "by_layer", "values", "notes"]
+    assert result["by_layer"] == [1, 2]
+    assert np.shape(result["values"]) == (2, 6, 6)
+    run("rollout", fox, "--by-layer", "--row", 0, "-o", tmp_path / "x.npy")
+    assert np.load(tmp_path / "x.npy").shape == (3, 6)
+
+
+def test_json_of_the_other_commands(fox):
+    metrics = ask("metrics", fox, "--layer", 1)
+    assert list(metrics) == ["headwater", "method", "options", "source", "layer", "metrics", "notes"]
+    assert metrics["layer"] == 1 and metrics["options"]["preset"] == "metrics"
+    assert list(metrics["metrics"]) == ["mean_attention", "max_attention", "attention_entropy",
+                                        "attention_concentration", "rollout_max", "rollout_entropy", "batch_size",
+                                        "seq_length"]
+    info = ask("info", fox)
+    assert {"headwater", "method", "source", "kernel", "threads", "causal", "reading", "tokens"} == set(info)
+    assert ask("average", fox)["method"] == "average"
+    raw = ask("raw", fox, "--layer", 1, "--head", 0)
+    assert raw["method"] == "raw" and raw["options"]["fuse"] == "head:0" and raw["options"]["layers"] == [1, 2]
+
+
+def test_json_of_a_comparison(fox):
+    result = ask("compare", fox, "--by", "discard")
+    assert list(result) == ["headwater", "method", "by", "panels", "agreement"]
+    assert [panel["label"] for panel in result["panels"]] == ["discard 0", "discard 0.1", "discard 0.3", "discard 0.5"]
+    for panel in result["panels"]:
+        assert list(panel) == ["headwater", "method", "label", "options", "source", "tokens", "rows", "values", "notes"]
+        assert list(panel["options"]) == OPTIONS
+    assert np.shape(result["agreement"]) == (4, 4)
+    assert [result["agreement"][k][k] for k in range(4)] == [1, 1, 1, 1]
+
+
+def test_numbers_are_the_shortest_that_read_back_as_the_same_float(fox, tmp_path):
+    run("rollout", fox, "-o", tmp_path / "x.json", "-o", tmp_path / "x.npy")
+    floats = np.load(tmp_path / "x.npy")
+    assert (np.array(json.loads((tmp_path / "x.json").read_text())["values"], np.float32) == floats).all()
+    words = re.findall(r"\d[\d.e-]*", (tmp_path / "x.json").read_text().split('"values"')[1].split('"notes"')[0])
+    assert [len(word) for word in words] == [len(repr(float(str(value)))) for value in floats.ravel()]
+
+
+def test_several_outputs_at_once(fox, tmp_path):
+    done = run("rollout", fox, "--row", 0, "-o", tmp_path / "x.json", "-o", tmp_path / "x.npy", "--output",
+               tmp_path / "x.npz", "-o", tmp_path / "x.svg", "-o", "-")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout == (tmp_path / "x.json").read_text()
+    values = np.array(json.loads(done.stdout)["values"], np.float32)
+    npy = np.load(tmp_path / "x.npy")
+    assert npy.shape == (6,) and npy.dtype == np.float32 and (npy == values[0]).all()
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as arrays:
+        assert set(arrays.files) == set(json.loads(done.stdout))
+        assert (arrays["values"] == values).all() and arrays["values"].dtype == np.float32
+        assert json.loads(str(arrays["options"])) == json.loads(done.stdout)["options"]
+        assert arrays["tokens"].tolist() == TOKENS
+
+
+def test_npz_of_metrics_and_comparisons_can_be_read_without_pickle(fox, tmp_path):
+    for words in (["metrics", fox], ["compare", fox, "--by", "fuse"], ["info", fox]):
+        assert run(*words, "-o", tmp_path / "x.npz").returncode == 0
+        with np.load(tmp_path / "x.npz", allow_pickle=False) as arrays:
+            content = {name: arrays[name] for name in arrays.files}
+        if words[0] == "metrics":
+            assert content["metrics/batch_size"] == 1
+        if words[0] == "compare":
+            assert content["0/values"].shape == content["2/values"].shape == (6, 6)
+            assert content["agreement"].shape == (3, 3)
+
+
+def test_all_items_are_a_list_numbered_pictures_and_prefixed_names(batch, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    done = run("rollout", batch, "--item", "all", "-o", "-", "-o", out / "x.npz", "-o", out / "x.png")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert [len(result["tokens"]) for result in results] == [6, 4]
+    assert [result["source"]["item"] for result in results] == [0, 1]
+    assert files_in(out) == ["x-0.png", "x-1.png", "x.npz"]
+    with np.load(out / "x.npz", allow_pickle=False) as arrays:
+        assert arrays["0/values"].shape == (6, 6) and arrays["1/values"].shape == (4, 4)
+        assert {name.split("/")[0] for name in arrays.files} == {"0", "1"}
+
+
+def test_all_items_is_a_list_even_of_one(fox):
+    results = ask("rollout", fox, "--item", "all")
+    assert isinstance(results, list) and len(results) == 1
+
+
+def test_one_item_is_named_in_its_result(batch):
+    result = ask("rollout", batch, "--item=-1")
+    assert result["source"]["item"] == 1 and result["source"]["items"] == 2
+    assert result["tokens"] == TOKENS[:4]
+
+
+def test_metrics_of_a_batch_take_all_items(batch):
+    numbers = ask("metrics", batch)["metrics"]
+    assert numbers["batch_size"] == 2 and numbers["seq_length"] == 6
+    assert ask("metrics", batch, "--item", 1)["metrics"]["batch_size"] == 1
+
+
+def test_filter_reports_the_mass_that_it_leaves_out(fox, tmp_path):
+    (tmp_path / "words.txt").write_text("fox\n")
+    plain = ask("rollout", fox)
+    result = ask("rollout", fox, "--filter", f"special,punctuation,common,@{tmp_path / 'words.txt'}")
+    assert result["filter"]["left_out"] == [0, 1, 2, 3, 4, 5]
+    result = ask("rollout", fox, "--filter", "special,punctuation")
+    assert result["filter"]["left_out"] == [0, 3, 4, 5]
+    assert result["values"] == plain["values"]
+    expected = np.array(plain["values"])[:, [0, 3, 4, 5]].sum(axis=1)
+    assert np.allclose(result["filter"]["mass"], expected, atol=1e-6)
+
+
+def test_renormalise_divides_what_is_left(fox):
+    values = np.array(ask("rollout", fox, "--filter", "special", "--renormalise")["values"])
+    plain = np.array(ask("rollout", fox)["values"])[:, [1, 2, 3]]
+    assert (values[:, [0, 4, 5]] == 0).all()
+    assert np.allclose(values[:, [1, 2, 3]], plain / plain.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_filtered_tokens_are_not_in_the_table(fox):
+    table = run("rollout", fox, "--row", 2, "--filter", "special").stdout
+    assert re.search(r"^ +1  The", table, re.M)
+    assert not re.search(r"^ +\d  \[", table, re.M)
+    assert "left out" in table
+
+
+def test_timing_is_there_when_asked_for(fox):
+    timing = ask("rollout", fox, "--timing")["timing"]
+    assert list(timing) == ["reading", "preparing", "method"]
+    assert all(0 <= seconds < 10 for seconds in timing.values())
+
+
+def test_tokens_can_come_from_a_file(tmp_path):
+    path = save(tmp_path / "x.npy", [np.eye(3, dtype=np.float32)])
+    (tmp_path / "t.txt").write_text("a\nb\r\nc\n")
+    (tmp_path / "t.json").write_text('["a", "b", "c"]')
+    assert ask("rollout", path)["tokens"] == ["0", "1", "2"]
+    assert ask("rollout", path, "--tokens", tmp_path / "t.txt")["tokens"] == ["a", "b", "c"]
+    assert ask("rollout", path, "--tokens", tmp_path / "t.json")["tokens"] == ["a", "b", "c"]
+
+
+# The same bytes everywhere
+
+
+def kernels():
+    return re.search(r"expected one of (.*)", fails(2, "info", "x.npy", "--kernel", "?")).group(1).split(", ")
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    stack = softmax_rows(np.random.default_rng(3), (4, 3, 333, 333)).astype(np.float32)
+    return save(tmp_path_factory.mktemp("wide") / "wide.npy", [stack])
+
+
+@pytest.mark.parametrize("words", [["rollout"], ["rollout", "--row", 7], ["rollout", "--discard", 0.3], ["average"],
+                                   ["metrics"]])
+def test_any_number_of_threads_gives_the_same_bytes(words, wide):
+    outputs = {run(words[0], wide, *words[1:], "--threads", count, "-o", "-").stdout for count in (1, 2, 3, 7)}
+    assert len(outputs) == 1 and outputs.pop()
+
+
+def test_every_kernel_runs_and_agrees_with_the_reference(wide):
+    names = kernels()
+    assert names[-1] == "reference"
+    reference = np.array(ask("rollout", wide, "--kernel", "reference")["values"])
+    for name in names:
+        assert ask("info", wide, "--kernel", name)["kernel"] == name
+        assert np.abs(np.array(ask("rollout", wide, "--kernel", name)["values"]) - reference).max() < 1e-6
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("words, hint", [
+    (["rolout", "x.npz"], "did you mean 'rollout'?"),
+    (["rollout", "x.npz", "--discrad", "0.1"], "did you mean '--discard'?"),
+    (["rollout", "x.npz", "--preset", "tutorail"], "did you mean 'tutorial'?"),
+    (["rollout", "x.npz", "--fuse", "maen"], "did you mean 'mean'?"),
+    (["rollout", "x.npz", "--order", "discard_first"], "did you mean 'discard-first'?"),
+    (["rollout", "x.npz", "--empty", "zeros"], "did you mean 'zero'?"),
+    (["rollout", "x.npz", "--row", "lst"], "did you mean 'last'?"),
+    (["rollout", "x.npz", "--filter", "specal"], "did you mean 'special'?"),
+    (["rollout", "x.npz", "-o", "x.pgn"], "did you mean '.png'?"),
+    (["compare", "x.npz", "--by", "discards"], "did you mean 'discard'?"),
+    (["completion", "bsh"], "did you mean 'bash'?"),
+    (["--verson"], "did you mean '--version'?"),
+    (["rollout", "x.npz", "--residual", "1"], "from 0 up to but not including 1"),
+    (["rollout", "x.npz", "--discard", "-0.1"], "from 0 up to but not including 1"),
+    (["rollout", "x.npz", "--residual", "half"], "expected a number"),
+    (["rollout", "x.npz", "--residual", "nan"], "expected"),
+    (["rollout", "x.npz", "--layers", "3"], "for example 0:6"),
+    (["rollout", "x.npz", "--threads", "0"], "expected 1 to"),
+    (["rollout", "x.npz", "--discard"], "--discard"),
+    (["rollout", "x.npz", "--by-layer=3"], "--by-layer"),
+    (["rollout", "x.npz", "y.npz"], "'y.npz' was not expected"),
+    (["rollout"], "no SOURCE was given"),
+    (["compare", "x.npz"], "no --by was given"),
+    (["completion"], "bash, zsh, fish"),
+])
+def test_bad_usage_is_one_line_with_the_nearest_name_and_status_2(words, hint, tmp_path):
+    assert hint in fails(2, *words, cwd=tmp_path)
+    assert files_in(tmp_path) == []
+
+
+def test_input_of_an_unknown_ending_is_bad_usage(tmp_path):
+    (tmp_path / "x.npx").write_text("")
+    assert "did you mean '.np" in fails(2, "rollout", tmp_path / "x.npx")
+
+
+def test_axes_of_unknown_letters_are_bad_usage(fox):
+    assert "letter 'X' is unknown" in fails(2, "rollout", fox, "--axes", "HXnn")
+
+
+def test_a_folder_with_the_name_of_a_command_is_a_source_like_any_other(tmp_path):
+    (tmp_path / "demo").mkdir()
+    assert fails(1, "rollout", "demo", cwd=tmp_path).startswith("demo: is a folder, expected")
+
+
+FORM = r"^{file}: [^;]+, expected [^;]+; [^;]+$"
+
+
+@pytest.mark.parametrize("words", [
+    ["rollout", "none.npz"], ["rollout", "fox.npz", "--row", 6], ["rollout", "fox.npz", "--row=-7"],
+    ["rollout", "fox.npz", "--layers", "0:4"], ["rollout", "fox.npz", "--layers", "2:2"],
+    ["rollout", "fox.npz", "--head", 2], ["raw", "fox.npz", "--layer", 3], ["metrics", "fox.npz", "--layer", 9],
+    ["rollout", "fox.npz", "--item", 1], ["rollout", "batch.npz"], ["rollout", "batch.npz", "--item", 2],
+    ["rollout", "batch.npz", "--row", "mask", "--item", 1], ["rollout", "fox.npz", "--axes", "LHnn"],
+])
+def test_what_is_not_there_is_one_line_of_one_form_and_status_1(words, fox, batch):
+    file = words[1]
+    assert re.match(FORM.format(file=re.escape(file)), fails(1, *words, cwd=fox.parent))
+
+
+def broken(name):
+    """A file that is wrong in one way, and what the error must name."""
+    good = softmax_rows(np.random.default_rng(4), (2, 2, 4, 4)).astype(np.float32)
+    if name == "nan":
+        good[1, 0, 2, 3] = np.nan
+    if name == "infinity":
+        good[1, 0, 2, 3] = np.inf
+    if name == "negative":
+        good[1, 0, 2, 3] -= 2 * good[1, 0, 2, 3] + 1e-3
+    if name == "sum":
+        good[1, 0, 2] *= 0.9
+    if name == "not square":
+        good = good[..., :3]
+    if name == "integers":
+        good = np.ones((2, 2), np.int32)
+    if name == "one axis":
+        good = good[0, 0, 0]
+    return good
+
+
+@pytest.mark.parametrize("name, found", [
+    ("nan", "layer 1, head 0, row 2 has nan in column 3"), ("infinity", "layer 1, head 0, row 2 has inf in column 3"),
+    ("negative", "layer 1, head 0, row 2 has -"), ("sum", "layer 1, head 0, row 2 sums to 0.9"),
+    ("not square", "4 x 3"), ("integers", "type i32"), ("one axis", "1 axes [4]")])
+def test_attention_that_is_none_is_named_by_its_place(name, found, tmp_path):
+    path = save(tmp_path / "bad.npy", [broken(name)])
+    before = files_in(tmp_path)
+    message = fails(1, "rollout", path, "-o", tmp_path / "x.json", "-o", tmp_path / "x.png")
+    assert found in message and message.startswith(f"{path}: ")
+    assert "expected" in message and ";" in message
+    assert files_in(tmp_path) == before
+
+
+def test_outputs_are_checked_before_the_work(slow, tmp_path):
+    begin = time.monotonic()
+    message = fails(1, *slow, "-o", tmp_path / "x.npy", "-o", tmp_path / "none/x.json")
+    assert message.startswith(f"{tmp_path}/none/x.json: ") and time.monotonic() - begin < 0.5
+    assert files_in(tmp_path) == ["slow.npy"]
+
+
+def test_a_folder_that_may_not_be_written_is_said_and_left_alone(fox):
+    message = fails(1, "rollout", fox, "-o", "/proc/x.json")
+    assert re.match(FORM.format(file="/proc/x.json"), message)
+
+
+def test_a_result_without_values_has_no_picture(fox, tmp_path):
+    for words in (["metrics", fox, "-o", "x.npy"], ["info", fox, "-o", "x.png"], ["metrics", fox, "-o", "x.svg"]):
+        fails(1, *words, cwd=tmp_path)
+    assert files_in(tmp_path) == ["fox.npz"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 KB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(words, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        mounted = False
+    if not mounted:
+        pytest.skip("a full disk: mounting a small tmpfs needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("ending", ["json", "npy", "npz", "png", "pdf"])
+def test_an_old_file_survives_a_full_disk(ending, wide, small_disk):
+    old = small_disk / f"x.{ending}"
+    old.write_text("old")
+    message = fails(1, "rollout", wide, "-o", old)
+    assert re.match(FORM.format(file=re.escape(str(old))).replace(", expected [^;]+", ", [^;]+"), message)
+    assert old.read_text() == "old"
+    assert files_in(small_disk) == [old.name]
+
+
+def test_standard_output_that_is_full_is_an_error(fox):
+    for words in (["-o", "-"], []):
+        with open("/dev/full", "w") as full:
+            done = run("rollout", fox, *words, stdout=full)
+        assert done.returncode == 1
+        assert done.stderr.startswith("headwater: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("after", [0.05, 0.2, 0.4, 0.8])
+def test_an_old_file_survives_a_signal_and_nothing_is_left_over(name, after, slow, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    for ending in ("json", "png"):
+        (out / f"x.{ending}").write_text("old")
+    words = [HEADWATER, *map(str, slow), "-o", str(out / "x.json"), "-o", str(out / "x.png")]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(after)
+    process.send_signal(getattr(signal, name))
+    process.communicate(timeout=20)
+    assert process.returncode in (-getattr(signal, name), 128 + getattr(signal, name))
+    assert files_in(out) == ["x.json", "x.png"]
+    assert (out / "x.json").read_text() == "old"
+
+
+# A terminal
+
+
+def on_terminal(words, env=None, cwd=None):
+    """What a person sees: standard output and standard error on one pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm-256color"} | (env or {})
+    process = subprocess.Popen([HEADWATER, *map(str, words)], stdin=theirs, stdout=theirs, stderr=theirs,
+                               env=environment, cwd=cwd)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return text.decode()
+
+
+def test_a_terminal_shows_colour_unless_told_not_to(fox):
+    assert "\x1b[" in on_terminal(["rollout", fox])
+    assert "\x1b" not in on_terminal(["rollout", fox], {"NO_COLOR": "1"})
+    assert "\x1b" not in on_terminal(["rollout", fox], {"TERM": "dumb"})
+
+
+def test_a_progress_bar_shows_on_a_terminal_and_only_after_a_second(fox, slow, tmp_path):
+    text = on_terminal([*slow, "-o", tmp_path / "x.npy"])
+    assert re.search(r"\r\[=+ +\] layer \d of 8, \d+ s left", text)
+    assert text.rstrip().endswith(f"wrote {tmp_path}/x.npy")
+    assert "layer 1 of" not in text  # a second had not passed
+    assert "\r[" not in on_terminal(["rollout", fox])
+    done = run(*slow, "-o", tmp_path / "x.npy")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# Completion
+
+
+def complete(*words):
+    script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _headwater; '
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, HEADWATER, "headwater", *words], capture_output=True, text=True,
+                          cwd=ROOT)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_words_and_files():
+    assert complete("ro") == ["rollout"]
+    assert set(COMMANDS) <= set(complete(""))
+    assert complete("rollout", "--dis") == ["--discard"]
+    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "method"]
+    assert complete("rollout", "x.npz", "--preset", "t") == ["tutorial"]
+    assert complete("completion", "z") == ["zsh"]
+    assert "CMakeLists.txt" in complete("rollout", "CMake")
+
+
+def options_of(command):
+    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", run(command, "--help").stdout, re.M))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_know_every_command_and_option(shell):
+    script = run("completion", shell).stdout
+    for command in COMMANDS:
+        assert command in script
+        for option in options_of(command):
+            assert (f"-l {option[2:]}" if shell == "fish" else option) in script, (command, option)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_take_their_scripts(shell, tmp_path):
+    (tmp_path / "script").write_text(run("completion", shell).stdout)
+    try:
+        done = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip(f"completion of {shell}: {shell} is not installed")
+    assert (done.returncode, done.stderr) == (0, "")
