@@ -124,7 +124,7 @@ void Inflater::read(uint64_t offset, std::span<std::byte> out) {
   at.stream.avail_out = 1;
   inflate(&at.stream, Z_NO_FLUSH);
   if (at.stream.avail_out == 0)
-    fail("{}: its compressed data goes on past the {} bytes that it claims; save it again",
+    fail("{}: its compressed data goes on past {} bytes, expected it to end there; save it again",
          state.name, state.size);
   if (at.checksum != state.checksum)
     fail("{}: its checksum is {:08x}, expected {:08x}: the file is damaged; save it again",

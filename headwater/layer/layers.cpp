@@ -34,7 +34,9 @@ int prepare_layer(MatrixSpan map, const Options& options) {
     kernel::RowStep drop;
     drop.threshold = discard_threshold(map, options.discard);
     drop.empty_keeps = mix.empty_keeps;
-    empty += kernel::prepare(map, drop);
+    // A row that stayed zero in the first step is found again in the second.
+    const int emptied = kernel::prepare(map, drop);
+    empty = mix.empty_keeps ? empty + emptied : emptied;
   }
   return empty;
 }

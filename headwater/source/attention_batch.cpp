@@ -14,6 +14,15 @@ bool lies_in_order(const LayerPlace& place, int n) {
          (place.heads == 1 || place.head == static_cast<uint64_t>(n) * static_cast<uint64_t>(n));
 }
 
+// Places to come back to, each where a map begins. One takes about 45 KB, so they lie far enough
+// apart to take little beside what they save, however small the maps are.
+void mark_maps(Tensor& tensor, uint64_t map_bytes) {
+  const uint64_t size = tensor.deflated->size() - tensor.skip;
+  const uint64_t apart = std::max<uint64_t>(1 << 18, size / 1024);
+  const uint64_t step = (apart + map_bytes - 1) / map_bytes * map_bytes;
+  for (uint64_t at = 0; at < size; at += step) tensor.deflated->mark(tensor.skip + at);
+}
+
 std::vector<double> read_mask(Arrays& arrays, const Stack& stack) {
   if (!arrays.mask) return {};
   const std::vector<int64_t>& shape = arrays.mask->shape;
@@ -54,15 +63,11 @@ AttentionBatch::AttentionBatch(Arrays arrays, ReadOptions options)
   }
   for (const LayerPlace& place : stack_.layers) {
     Tensor& tensor = arrays_.layers[static_cast<size_t>(place.array)];
-    if (!tensor.deflated) continue;
-    if (!lies_in_order(place, stack_.n)) {
+    if (!tensor.deflated || place.offset != 0) continue;  // once for each array
+    if (lies_in_order(place, stack_.n))
+      mark_maps(tensor, size_of(tensor.type) * static_cast<uint64_t>(place.heads) * n * n);
+    else
       lay_open(tensor);
-      continue;
-    }
-    for (int b = 0; b < stack_.items && stack_.single; ++b)
-      tensor.deflated->mark(tensor.skip +
-                            size_of(tensor.type) *
-                                (place.offset + static_cast<uint64_t>(b) * place.item));
   }
 }
 

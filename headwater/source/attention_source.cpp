@@ -86,8 +86,9 @@ struct AttentionSource::Pass {
   // otherwise.
   bool accept(int head, int r, std::span<float> row) {
     const ReadOptions& options = source.batch_.options_;
-    const std::string where =
-        fmt::format("{}: layer {}, head {}, row {}", source.example_.name, layer, head, r);
+    const auto where = [&] {
+      return fmt::format("{}: layer {}, head {}, row {}", source.example_.name, layer, head, r);
+    };
     double sum = 0;
     int bad = -1;
     for (int j = 0; j < n; ++j) {
@@ -105,9 +106,10 @@ struct AttentionSource::Pass {
       fail(
           "{} has {} in column {}, expected weights of 0 or more; --nan identity makes such rows "
           "the identity's",
-          where, row[static_cast<size_t>(bad)], bad);
+          where(), row[static_cast<size_t>(bad)], bad);
     if (!options.any_sums && !(std::abs(sum - 1) <= sum_tolerance))
-      fail("{} sums to {:.6g}, expected 1; --sums any takes rows that do not sum to 1", where, sum);
+      fail("{} sums to {:.6g}, expected 1; --sums any takes rows that do not sum to 1", where(),
+           sum);
     return true;
   }
 
@@ -219,8 +221,23 @@ AttentionSource::AttentionSource(AttentionBatch& batch, int item) : batch_(batch
                                      : std::to_string(k));
 }
 
+namespace {
+
+Matrix room_for(int n, const std::string& name) {
+  try {
+    return Matrix(n, n);
+  } catch (const std::bad_alloc&) {
+    fail(
+        "{}: has {} tokens, expected fewer: a map of {} x {} does not fit into memory; cut the "
+        "input shorter",
+        name, n, n, n);
+  }
+}
+
+}  // namespace
+
 void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
-  Matrix map(static_cast<int>(kept_.size()), static_cast<int>(kept_.size()));
+  Matrix map = room_for(static_cast<int>(kept_.size()), example_.name);
   mended_ = 0;
   for (int k = 0; k < range.size(); ++k) {
     const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;

@@ -7,6 +7,9 @@
 namespace headwater {
 namespace {
 
+// More than any model has. A few bytes of a deflated file can claim millions.
+constexpr int most_layers = 100'000;
+
 std::string spaced(const std::string& letters) {
   std::string text;
   for (char c : letters) text += text.empty() ? std::string{c} : std::string{' ', c};
@@ -121,6 +124,9 @@ Stack read_axes(const Arrays& arrays, const std::string& axes) {
           "{}: its maps are {} x {} (shape {}, axes {}), expected square ones; name the axes with "
           "--axes",
           what, rows, columns, shape_text(tensor.shape), spaced(letters));
+    if (layers > most_layers)
+      fail("{}: has {} layers (shape {}, axes {}), expected at most {}; name the axes with --axes",
+           what, layers, shape_text(tensor.shape), spaced(letters), most_layers);
     if (a > 0 && (rows != stack.n || items != stack.items))
       fail("{}: has {} tokens and {} items, expected {} and {} as in array '{}'; layers must agree",
            what, rows, items, stack.n, stack.items, arrays.layers[0].name);

@@ -14,10 +14,13 @@ namespace dom = simdjson::dom;
 // Nested lists of numbers, laid out flat; every list on one level must have the same length.
 class NestedLists {
  public:
-  explicit NestedLists(std::string what) : what_(std::move(what)) {}
+  NestedLists(std::string what, bool booleans) : what_(std::move(what)), booleans_(booleans) {}
 
   Tensor read(const dom::element& root, const std::string& name) {
     measure(root);
+    if (shape_.empty())
+      fail("{}: is {}, expected a list; check the file", what_,
+           root.is_null() ? "null" : "something else");
     walk(root, 0);
     Tensor tensor;
     tensor.name = name;
@@ -46,6 +49,11 @@ class NestedLists {
     dom::array list;
     if (element.get(list)) {
       double number;
+      bool truth;
+      if (booleans_ && level == shape_.size() && !element.get(truth)) {
+        numbers_.push_back(truth ? 1 : 0);
+        return;
+      }
       if (level != shape_.size() || element.get(number))
         fail("{}: has {} where {} was expected, on level {}; check the file", what_,
              element.is_null() ? "null" : "something else",
@@ -69,6 +77,7 @@ class NestedLists {
   }
 
   std::string what_;
+  bool booleans_;  // true and false are taken for 1 and 0
   std::vector<int64_t> shape_;
   std::vector<double> numbers_;
 };
@@ -137,8 +146,10 @@ Arrays read_json(const std::string& path) {
                        (key == "tokens" && arrays.tokens) ||
                        (key == "attention_mask" && arrays.mask);
     if (twice) fail("{}: is there twice, expected it once; check the file", what);
-    if (key == "attentions") arrays.layers.push_back(NestedLists(what).read(value, "attentions"));
-    if (key == "attention_mask") arrays.mask = NestedLists(what).read(value, "attention_mask");
+    if (key == "attentions")
+      arrays.layers.push_back(NestedLists(what, false).read(value, "attentions"));
+    if (key == "attention_mask")
+      arrays.mask = NestedLists(what, true).read(value, "attention_mask");
     if (key == "tokens") arrays.tokens = tokens_of(value, what);
   }
   if (arrays.layers.empty())
@@ -162,7 +173,9 @@ std::vector<std::string> read_tokens(const std::string& path) {
   if (path.ends_with(".json")) {
     Tokens tokens = parse_tokens(text, path);
     if (tokens.lists != 1)
-      fail("{}: holds {} lists, expected one list of tokens", path, tokens.lists);
+      fail("{}: holds {} lists, expected one list of tokens; keep one", path, tokens.lists);
+    if (tokens.words.empty())
+      fail("{}: holds no token, expected a list of strings; check the file", path);
     return tokens.words;
   }
   std::vector<std::string> words;

@@ -82,6 +82,19 @@ Member open_member(const ZipMember& zip, const std::string& what) {
   return member;
 }
 
+// Looked at before the tokens are laid open: a few bytes of a deflated file can claim millions.
+void check_count(const Tensor& tokens, const std::vector<Tensor>& layers, const std::string& what) {
+  if (layers.empty()) return;
+  const std::vector<int64_t>& axes = layers[0].shape;
+  const auto fits = [&](int64_t length) { return std::ranges::find(axes, length) != axes.end(); };
+  const bool lists = tokens.shape.size() < 2 || tokens.shape[0] == 1 || fits(tokens.shape[0]);
+  if (tokens.shape.empty() || !fits(tokens.shape.back()) || !lists)
+    fail(
+        "{}: has shape {}, expected one token for each position of arrays of shape {}; save the "
+        "tokens of the same input",
+        what, shape_text(tokens.shape), shape_text(axes));
+}
+
 }  // namespace
 
 Arrays read_npz(const std::string& path) {
@@ -89,6 +102,7 @@ Arrays read_npz(const std::string& path) {
   arrays.format = "npz";
   arrays.name = path;
   arrays.file = std::make_unique<MappedFile>(path);
+  std::optional<Member> tokens;
   for (const ZipMember& zip : read_zip(arrays.file->bytes(), path)) {
     if (!zip.name.ends_with(".npy"))
       fail("{}: has a member '{}', expected arrays (.npy) only; save it with numpy.savez", path,
@@ -103,7 +117,7 @@ Arrays read_npz(const std::string& path) {
             "numpy.array(list_of_str)",
             what, member.header.type ? name_of(*member.header.type) : "text",
             shape_text(member.tensor.shape));
-      arrays.tokens = read_tokens(member.tensor, member.header.characters);
+      tokens = std::move(member);
     } else if (!member.header.type) {
       fail("{}: holds text, expected attention weights; only 'tokens' may be text", what);
     } else if (member.tensor.name == "attention_mask") {
@@ -114,6 +128,10 @@ Arrays read_npz(const std::string& path) {
   }
   std::sort(arrays.layers.begin(), arrays.layers.end(),
             [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
+  if (tokens) {
+    check_count(tokens->tensor, arrays.layers, fmt::format("{}: array 'tokens'", path));
+    arrays.tokens = read_tokens(tokens->tensor, tokens->header.characters);
+  }
   return arrays;
 }
 

@@ -121,9 +121,14 @@ Arrays read_safetensors(const std::string& path) {
       fail("{}: is described wrongly, expected dtype, shape and data_offsets; save the file again",
            what);
     if (name == "__metadata__") {
+      const std::string place = path + ": metadata 'tokens'";
       std::string_view tokens;
-      if (!entry["tokens"].get(tokens))
-        arrays.tokens = parse_tokens(tokens, path + ": metadata 'tokens'");
+      const auto error = entry["tokens"].get(tokens);
+      if (!error)
+        arrays.tokens = parse_tokens(tokens, place);
+      else if (error != simdjson::NO_SUCH_FIELD)
+        fail("{}: is no string, expected a JSON list of strings as text; save the file again",
+             place);
       continue;
     }
     Tensor tensor = read_entry(entry, data, name, what);

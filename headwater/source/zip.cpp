@@ -111,11 +111,13 @@ void check_name(const std::string& name, const std::string& file, std::set<std::
 void check_overlaps(std::vector<ZipMember> members, const std::string& file) {
   std::sort(members.begin(), members.end(),
             [](const auto& a, const auto& b) { return a.bytes.data() < b.bytes.data(); });
-  for (size_t k = 1; k < members.size(); ++k) {
-    const ZipMember &a = members[k - 1], &b = members[k];
-    if (a.bytes.data() + a.bytes.size() > b.bytes.data() && !b.bytes.empty())
+  const ZipMember* before = nullptr;  // the one that reaches furthest
+  for (const ZipMember& member : members) {
+    if (member.bytes.empty()) continue;
+    if (before && before->bytes.data() + before->bytes.size() > member.bytes.data())
       fail("{}: members '{}' and '{}' overlap, expected them apart; save it again with numpy.savez",
-           file, a.name, b.name);
+           file, before->name, member.name);
+    before = &member;
   }
 }
 

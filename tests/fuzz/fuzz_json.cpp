@@ -1,0 +1,8 @@
+// Bytes as a .json file.
+#include "headwater/source/json.h"
+#include "tests/fuzz/read_bytes.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  headwater::read_bytes(data, size, headwater::read_json);
+  return 0;
+}
