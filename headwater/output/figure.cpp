@@ -7,6 +7,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/output/caption.h"
 #include "headwater/output/left_out.h"
+#include "headwater/output/shade.h"
 
 namespace headwater {
 namespace {
@@ -72,6 +73,14 @@ Axis row_axis(const Attribution& result, int bin) {
   return token_axis("Output tokens", result, result.rows, bin);
 }
 
+void set_top(Figure& figure, double top, double most) {
+  figure.top = top;
+  figure.cut = most > top;
+  if (!figure.cut) return;
+  figure.caption += fmt::format(", cut at {:.3g}", top);
+  figure.details.push_back(fmt::format("colours cut at {:.3g}, largest value {:.3g}", top, most));
+}
+
 // The upper end of the scale: the largest value. In a large picture a few cells, such as the first
 // token of causal attention, would leave all others dark; there it is a value that nearly all are
 // below, and the picture says so.
@@ -82,11 +91,8 @@ void set_scale(Figure& figure) {
   const auto rank = values.begin() + static_cast<std::ptrdiff_t>(0.995 * (values.size() - 1));
   std::nth_element(values.begin(), rank, values.end());
   const float most = *std::max_element(rank, values.end());
-  figure.cut = values.size() > large_picture && *rank > 0 && most > 3 * *rank;
-  figure.top = figure.cut ? *rank : most > 0 ? most : 1;
-  if (!figure.cut) return;
-  figure.caption += fmt::format(", cut at {:.3g}", figure.top);
-  figure.details.push_back(fmt::format("largest value {:.3g}", most));
+  const bool cut = values.size() > large_picture && *rank > 0 && most > 3 * *rank;
+  set_top(figure, cut ? *rank : most > 0 ? most : 1, most);
 }
 
 // All rows of each matrix: a panel each.
@@ -188,10 +194,10 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
     out.body = grid_of_lines(result, shown);
   } else {
     Strip strip = strip_of(result, shown);
-    double top = 0;
+    double most = 0;
     for (const int j : shown.columns())
-      top = std::max<double>(top, strip.values[static_cast<size_t>(j)]);
-    out.top = top > 0 ? top : 1;
+      most = std::max<double>(most, strip.values[static_cast<size_t>(j)]);
+    set_top(out, full_shade(strip.values, strip.kept), most);
     out.body = std::move(strip);
   }
   if (std::holds_alternative<Grid>(out.body)) set_scale(out);

@@ -56,24 +56,26 @@ void place_text(Page& page, const Strip& strip, double top) {
 
 // Three digits of the longest bar.
 int decimals(double top) {
+  if (top <= 0) return 3;
   return std::clamp(2 - static_cast<int>(std::floor(std::log10(top))), 3, 8);
 }
 
-void place_bars(Page& page, const Strip& strip, double top, double y) {
+void place_bars(Page& page, const Strip& strip, double y) {
   std::vector<Text> names;
   std::vector<float> values;
-  double widest = 0;
+  double widest = 0, top = 0;
   for (size_t j = 0; j < strip.labels.size(); ++j) {
     if (!strip.kept[j]) continue;
     names.push_back(page.measured({.text = strip.labels[j], .anchor = Text::Anchor::right}));
     values.push_back(strip.values[j]);
     widest = std::max(widest, names.back().width);
+    top = std::max<double>(top, strip.values[j]);
   }
   const double pitch = tallest(names) + 3;
   for (size_t k = 0; k < names.size(); ++k, y += pitch) {
     names[k].x = widest;
     names[k].y = y + pitch / 2;
-    const double begin = widest + 6, length = bar_width * values[k] / top;
+    const double begin = widest + 6, length = top > 0 ? bar_width * values[k] / top : 0;
     page.put(names[k]);
     page.put(Box{begin, y + 1.5, length, pitch - 3, colour_at(Ramp::shade, 1), false});
     page.put(Text{.text = fmt::format("{:.{}f}", values[k], decimals(top)),
@@ -88,7 +90,7 @@ void place_bars(Page& page, const Strip& strip, double top, double y) {
 Bounds place_strip(Page& page, const Strip& strip, double top) {
   place_text(page, strip, top);
   const Bounds text = page.bounds();
-  if (strip.bars) place_bars(page, strip, top, text.bottom + 16);
+  if (strip.bars) place_bars(page, strip, text.bottom + 16);
   return text;
 }
 

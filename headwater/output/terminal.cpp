@@ -10,6 +10,7 @@
 #include "headwater/output/colour.h"
 #include "headwater/output/display_width.h"
 #include "headwater/output/left_out.h"
+#include "headwater/output/shade.h"
 #include "headwater/output/token_text.h"
 
 namespace headwater {
@@ -23,6 +24,7 @@ struct ShownRow {
   std::vector<bool> kept;
   Vector values;
   double top = 0, mass = 0;
+  double full = 1;  // the value that gets the full shade
 
   ShownRow(const Attribution& result, int r, const Filter& filter)
       : kept(headwater::kept(filter, result.source.tokens)) {
@@ -34,7 +36,10 @@ struct ShownRow {
       if (!std::isfinite(values[j])) values[j] = 0;
       if (kept[j]) top = std::max<double>(top, values[j]);
     }
+    full = full_shade(values, kept);
   }
+
+  Colour shade(size_t j) const { return colour_at(Ramp::shade, values[j] / full); }
 };
 
 std::vector<std::string> notes_of(const Attribution& result, const Filter& filter, double mass) {
@@ -68,9 +73,8 @@ std::string shaded(const Attribution& result, const ShownRow& row, int width) {
       out += ' ';
       ++column;
     }
-    const double share = row.top > 0 ? row.values[j] / row.top : 0;
     if (row.kept[j] && !pieces[j].text.empty())
-      out += background(colour_at(Ramp::shade, share)) + pieces[j].text + "\x1b[0m";
+      out += background(row.shade(j)) + pieces[j].text + "\x1b[0m";
     else
       out += pieces[j].text;
     column += columns;
@@ -94,9 +98,10 @@ std::string largest(const Attribution& result, const ShownRow& row) {
   std::string out;
   for (const int j : order) {
     const size_t k = static_cast<size_t>(j);
-    const Colour c = colour_at(Ramp::shade, row.top > 0 ? row.values[k] / row.top : 0);
-    out += fmt::format("  {:.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(c), labels[k], j);
+    out += fmt::format("  {:.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(row.shade(k)),
+                       labels[k], j);
   }
+  if (row.top > row.full) out += fmt::format("  (shaded up to {:.4f})\n", row.full);
   return out;
 }
 
