@@ -52,9 +52,10 @@ struct RowStep {
 /// threads.
 int prepare(MatrixSpan map, const RowStep& step);
 
-/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns of
-/// b are skipped in blocks, so triangular and banded matrices cost what their bands cost. Several
-/// threads. Packs up to 512 columns of a and rows of b into memory that the calling thread keeps.
+/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns
+/// of b are skipped in blocks, so triangular and banded matrices cost what their bands cost.
+/// Several threads. Packs up to 512 columns of a and rows of b into memory that the calling thread
+/// keeps.
 void multiply(MatrixView a, MatrixView b, MatrixSpan out);
 
 /// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass
