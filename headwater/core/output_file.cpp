@@ -51,8 +51,10 @@ void OutputFile::flush() {
     const ssize_t count = ::write(file_, buffer_.data() + done, buffer_.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0)
-      fail("{}: could not be written ({}), nothing was kept; make room or choose another place",
-           path_, std::strerror(errno));
+      fail(
+          "{}: could not be written ({}), expected room on the disk; make room or choose another "
+          "place",
+          path_, std::strerror(errno));
     done += static_cast<size_t>(count);
   }
   buffer_.clear();
@@ -70,8 +72,8 @@ void OutputFile::commit() {
   }
   placed = placed && rename(temporary_.c_str(), path_.c_str()) == 0;
   if (!placed)
-    fail("{}: could not be put in its place ({}), nothing was kept; choose another place", path_,
-         std::strerror(errno));
+    fail("{}: could not be put in its place ({}), expected a place to write to; choose another",
+         path_, std::strerror(errno));
   named_ = false;
 }
 
