@@ -8,7 +8,6 @@
 // hits both alike. Products are compared before anything is timed.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <immintrin.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -25,6 +24,10 @@
 #include "headwater/core/matrix.h"
 #include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace hw = headwater;
 
@@ -206,12 +209,16 @@ void add_process(const std::string& core_type, const std::string& command,
 
 int main(int argc, char** argv) {
   std::string threads = "1,2", sizes = "64,128,197,256,512,1024,2048,4096", kernel, child;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string option = argv[i];
-    (option == "--threads"  ? threads
-     : option == "--sizes"  ? sizes
-     : option == "--kernel" ? kernel
-                            : child) = argv[i + 1];
+  const std::map<std::string, std::string*> options = {
+      {"--threads", &threads}, {"--sizes", &sizes}, {"--kernel", &kernel}, {"--child", &child}};
+  for (int i = 1; i < argc; i += 2) {
+    const auto option = options.find(argv[i]);
+    if (option == options.end() || i + 1 == argc) {
+      fmt::print(stderr, "gemm: {}: expected --threads, --sizes or --kernel and a value\n",
+                 argv[i]);
+      return 2;
+    }
+    *option->second = argv[i + 1];
   }
   hw::kernel::use(kernel);
   if (!child.empty()) return measure(std::stoi(child), numbers(sizes));
