@@ -36,7 +36,11 @@ struct Loop {
       try {
         task(i);
       } catch (...) {
-        if (!failed.exchange(true)) error = std::current_exception();
+        std::lock_guard lock(mutex);
+        if (i < failed) {
+          failed = i;
+          error = std::current_exception();
+        }
         next.store(count);
       }
     }
@@ -45,7 +49,10 @@ struct Loop {
   const int count;
   const std::function<void(int)>& task;
   std::atomic<int> next{0};
-  std::atomic<bool> failed{false};
+  // Tasks are handed out in order, so when one fails all before it have begun and will end: the
+  // lowest that fails is the same for any number of threads.
+  std::mutex mutex;
+  int failed = count;
   std::exception_ptr error;
 };
 

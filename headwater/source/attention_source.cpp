@@ -138,16 +138,14 @@ struct AttentionSource::Pass {
     const int first_row = b * block();
     const bool direct = place.column == 1 && source.run_;
     if (direct) {
-      std::vector<float> sums(static_cast<size_t>(out.rows()));
-      bool good = true;
-      for (int h = 0; h < heads && good; ++h) {
-        const std::byte* data =
-            open_at(number(first_head + h, source.kept_[0] + first_row, source.kept_[0]));
-        kernel::fuse_rows(reduce, h == 0, weight,
-                          {tensor.type, data, static_cast<std::ptrdiff_t>(place.row)}, out, sums);
-        good = !suspicious(sums);
-      }
-      if (good) return;
+      std::vector<float> sums(static_cast<size_t>(out.rows()) * static_cast<size_t>(heads));
+      const std::byte* data =
+          open_at(number(first_head, source.kept_[0] + first_row, source.kept_[0]));
+      kernel::fuse_rows(reduce, true, weight,
+                        {tensor.type, data, static_cast<std::ptrdiff_t>(place.row), heads,
+                         static_cast<std::ptrdiff_t>(place.head)},
+                        out, sums);
+      if (!suspicious(sums)) return;
     }
     Matrix rows(out.rows(), n);
     for (int h = 0; h < heads; ++h) {

@@ -77,6 +77,20 @@ TEST_F(Threads, HandTheExceptionOfATaskToTheCaller) {
   }
 }
 
+TEST_F(Threads, HandOverTheLowestOfSeveralExceptions) {
+  set_threads(4);
+  for (int round = 0; round < 200; ++round) {
+    try {
+      parallel_for(100, [](int i) {
+        if (i >= 5) throw std::runtime_error(std::to_string(i));
+      });
+      ADD_FAILURE() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "5");
+    }
+  }
+}
+
 TEST_F(Threads, RunALoopInsideATaskWhereItIs) {
   set_threads(3);
   std::atomic<int> sum = 0;
