@@ -67,13 +67,14 @@ void draw(cairo_t* canvas, const Line& line) {
 
 }  // namespace
 
-void draw(const Scene& scene, Typesetter& typesetter, cairo_t* canvas) {
-  set_colour(canvas, white);
-  cairo_paint(canvas);
-  cairo_set_line_width(canvas, 0.8);
-  for (const Cells& cells : scene.cells) draw(canvas, cells);
-  for (const Box& box : scene.boxes) draw(canvas, box);
-  for (const Line& line : scene.lines) draw(canvas, line);
+void draw(const Scene& scene, Typesetter& typesetter, const Canvas& canvas) {
+  cairo_t* cairo = canvas.cairo;
+  set_colour(cairo, white);
+  cairo_paint(cairo);
+  cairo_set_line_width(cairo, 0.8);
+  for (const Cells& cells : scene.cells) draw(cairo, cells);
+  for (const Box& box : scene.boxes) draw(cairo, box);
+  for (const Line& line : scene.lines) draw(cairo, line);
   for (const Text& text : scene.texts) typesetter.draw(canvas, text);
 }
 

@@ -86,7 +86,8 @@ class GridLayout {
     const double column = column_width(), line = line_height();
     Bounds plots{0, 0, 0, 0};
     for (int k = 0; k < count_; ++k) {
-      const double x = std::round(k % columns_ * column), y = std::round(k / columns_ * line);
+      const int across = k % columns_, down = k / columns_;
+      const double x = std::round(across * column), y = std::round(down * line);
       place_panel(grid_.panels[static_cast<size_t>(k)], x, y);
       if (k % columns_ == 0) place_y(y);
       if (k + columns_ >= count_) place_x(x, y + height_);

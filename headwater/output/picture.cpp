@@ -15,10 +15,10 @@ namespace {
 
 struct Destroy {
   void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-  void operator()(cairo_t* canvas) const { cairo_destroy(canvas); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
 };
 using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
-using Canvas = std::unique_ptr<cairo_t, Destroy>;
+using Context = std::unique_ptr<cairo_t, Destroy>;
 
 cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
   // An exception must not cross Cairo, which is C.
@@ -39,10 +39,10 @@ void check(cairo_status_t status, const std::string& path) {
 void draw_on(cairo_surface_t* surface, double scale, const Scene& scene, Typesetter& typesetter,
              const std::string& path) {
   check(cairo_surface_status(surface), path);
-  const Canvas canvas(cairo_create(surface));
-  cairo_scale(canvas.get(), scale, scale);
-  draw(scene, typesetter, canvas.get());
-  check(cairo_status(canvas.get()), path);
+  const Context context(cairo_create(surface));
+  cairo_scale(context.get(), scale, scale);
+  draw(scene, typesetter, {context.get()});
+  check(cairo_status(context.get()), path);
 }
 
 // Cairo names images by a counter of the process: "image37". Renamed in the order in which they

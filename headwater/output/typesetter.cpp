@@ -5,9 +5,16 @@
 #include <numbers>
 
 #include "headwater/core/fail.h"
+#include "headwater/output/canvas.h"
 
 namespace headwater {
 namespace {
+
+struct Free {
+  void operator()(PangoContext* context) const { g_object_unref(context); }
+  void operator()(PangoLayout* layout) const { g_object_unref(layout); }
+  void operator()(PangoFontDescription* font) const { pango_font_description_free(font); }
+};
 
 // Pango measures nonsense without fonts; asked to load one, it answers.
 bool has_font(PangoContext* context, const PangoFontDescription* description) {
@@ -18,57 +25,60 @@ bool has_font(PangoContext* context, const PangoFontDescription* description) {
 
 }  // namespace
 
-void Typesetter::Free::operator()(PangoContext* context) const { g_object_unref(context); }
-void Typesetter::Free::operator()(PangoLayout* layout) const { g_object_unref(layout); }
-void Typesetter::Free::operator()(PangoFontDescription* font) const {
-  pango_font_description_free(font);
-}
+struct PangoObjects {
+  std::unique_ptr<PangoContext, Free> context{
+      pango_font_map_create_context(pango_cairo_font_map_get_default())};
+  std::unique_ptr<PangoLayout, Free> layout{pango_layout_new(context.get())};
+  std::unique_ptr<PangoFontDescription, Free> font{
+      pango_font_description_from_string("DejaVu Sans, Noto Sans, sans-serif 9")};
 
-Typesetter::Typesetter()
-    : context_(pango_font_map_create_context(pango_cairo_font_map_get_default())),
-      layout_(pango_layout_new(context_.get())),
-      font_(pango_font_description_from_string("DejaVu Sans, Noto Sans, sans-serif 9")) {
-  if (!has_font(context_.get(), font_.get()))
+  void set(const Text& text) const {
+    pango_font_description_set_size(font.get(),
+                                    static_cast<int>(text.lettering.points * PANGO_SCALE));
+    pango_font_description_set_weight(
+        font.get(), text.lettering.bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    pango_layout_set_font_description(layout.get(), font.get());
+    pango_layout_set_text(layout.get(), text.text.data(), static_cast<int>(text.text.size()));
+  }
+};
+
+Typesetter::Typesetter() : pango_(std::make_unique<PangoObjects>()) {
+  PangoContext* context = pango_->context.get();
+  if (!has_font(context, pango_->font.get()))
     fail("fonts: none is installed, expected at least one for pictures; install fonts-dejavu-core");
-  pango_cairo_context_set_resolution(context_.get(), 72);
+  pango_cairo_context_set_resolution(context, 72);
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
   cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
   cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-  pango_cairo_context_set_font_options(context_.get(), options);
+  pango_cairo_context_set_font_options(context, options);
   cairo_font_options_destroy(options);
-  pango_context_set_round_glyph_positions(context_.get(), FALSE);
-  pango_layout_set_single_paragraph_mode(layout_.get(), TRUE);
+  pango_context_set_round_glyph_positions(context, FALSE);
+  pango_layout_set_single_paragraph_mode(pango_->layout.get(), TRUE);
 }
 
-void Typesetter::set(const Text& text) {
-  pango_font_description_set_size(font_.get(),
-                                  static_cast<int>(text.lettering.points * PANGO_SCALE));
-  pango_font_description_set_weight(font_.get(),
-                                    text.lettering.bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-  pango_layout_set_font_description(layout_.get(), font_.get());
-  pango_layout_set_text(layout_.get(), text.text.data(), static_cast<int>(text.text.size()));
-}
+Typesetter::~Typesetter() = default;
 
 Text Typesetter::measured(Text text) {
-  set(text);
+  pango_->set(text);
   int width = 0, height = 0;
-  pango_layout_get_size(layout_.get(), &width, &height);
+  pango_layout_get_size(pango_->layout.get(), &width, &height);
   text.width = double(width) / PANGO_SCALE;
   text.height = double(height) / PANGO_SCALE;
   return text;
 }
 
-void Typesetter::draw(cairo_t* canvas, const Text& text) {
-  set(text);
+void Typesetter::draw(const Canvas& canvas, const Text& text) {
+  cairo_t* cairo = canvas.cairo;
+  pango_->set(text);
   const Colour& colour = text.lettering.colour;
-  cairo_save(canvas);
-  cairo_set_source_rgb(canvas, colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
-  cairo_translate(canvas, text.x, text.y);
-  cairo_rotate(canvas, -text.angle * std::numbers::pi / 180);
-  cairo_move_to(canvas, -text.left_share() * text.width, -text.height / 2);
-  pango_cairo_show_layout(canvas, layout_.get());
-  cairo_restore(canvas);
+  cairo_save(cairo);
+  cairo_set_source_rgb(cairo, colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
+  cairo_translate(cairo, text.x, text.y);
+  cairo_rotate(cairo, -text.angle * std::numbers::pi / 180);
+  cairo_move_to(cairo, -text.left_share() * text.width, -text.height / 2);
+  pango_cairo_show_layout(cairo, pango_->layout.get());
+  cairo_restore(cairo);
 }
 
 }  // namespace headwater

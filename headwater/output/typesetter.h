@@ -5,13 +5,12 @@
 
 #include "headwater/output/scene.h"
 
-// Declared, not included, so that layouts can be tested without Pango's headers.
-struct _cairo;
-struct _PangoContext;
-struct _PangoLayout;
-struct _PangoFontDescription;
-
 namespace headwater {
+
+// Defined where they are needed, so that layouts can be tested without the headers of Pango and
+// Cairo.
+struct Canvas;
+struct PangoObjects;
 
 /// Measures and draws with the same fonts, unhinted, so that .png, .svg and .pdf come out alike.
 /// Text is text: nothing in it is taken for markup. For one thread.
@@ -19,23 +18,15 @@ class Typesetter {
  public:
   /// Throws Error if the machine has no font at all.
   Typesetter();
+  ~Typesetter();
 
   /// The text with its width and height filled in.
   Text measured(Text text);
 
-  void draw(_cairo* canvas, const Text& text);
+  void draw(const Canvas& canvas, const Text& text);
 
  private:
-  struct Free {
-    void operator()(_PangoContext* context) const;
-    void operator()(_PangoLayout* layout) const;
-    void operator()(_PangoFontDescription* font) const;
-  };
-  void set(const Text& text);
-
-  std::unique_ptr<_PangoContext, Free> context_;
-  std::unique_ptr<_PangoLayout, Free> layout_;
-  std::unique_ptr<_PangoFontDescription, Free> font_;
+  std::unique_ptr<PangoObjects> pango_;
 };
 
 }  // namespace headwater
