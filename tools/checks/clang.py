@@ -49,7 +49,7 @@ def tidy(report):
     def one(name):
         # A database of g++ may name warnings that clang does not know.
         return run(["clang-tidy-14", "--quiet", "-p", database.parent, "--extra-arg=-Wno-unknown-warning-option",
-                    name], timeout=100)
+                    name], timeout=300)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, (status, output) in zip(files, pool.map(one, files[:MOST])):

@@ -68,7 +68,8 @@ BRITISH |= {"analyze": "analyse", "analyzed": "analysed", "favor": "favour", "ca
 # Names that other people gave.
 NOT_OURS = re.compile(
     r"\b(?:NO_COLOR|FORCE_COLOR|CLICOLOR\w*|(?:cairo|pango|CAIRO|PANGO|Pango|Cairo)\w+|(?:np|torch|plt|ax)[.][\w.]+"
-    r"|stop-color|color-interpolation\w*|text-anchor=\S+)")
+    r"|stop-color|color-interpolation\w*|text-anchor=\S+"
+    r"|Beyond Attention Visualization)")  # the title of a paper
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
