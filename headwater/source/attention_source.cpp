@@ -138,11 +138,13 @@ struct AttentionSource::Pass {
     const int first_row = b * block();
     const bool direct = place.column == 1 && source.run_;
     if (direct) {
-      std::vector<float> sums(static_cast<size_t>(heads) * static_cast<size_t>(out.rows()));
-      const kernel::HeadRows rows = {
-          tensor.type, open_at(number(first_head, source.kept_[0] + first_row, source.kept_[0])),
-          static_cast<std::ptrdiff_t>(place.row), heads, static_cast<std::ptrdiff_t>(place.head)};
-      kernel::fuse_rows(reduce, true, weight, rows, out, sums);
+      std::vector<float> sums(static_cast<size_t>(out.rows()) * static_cast<size_t>(heads));
+      const std::byte* data =
+          open_at(number(first_head, source.kept_[0] + first_row, source.kept_[0]));
+      kernel::fuse_rows(reduce, true, weight,
+                        {tensor.type, data, static_cast<std::ptrdiff_t>(place.row), heads,
+                         static_cast<std::ptrdiff_t>(place.head)},
+                        out, sums);
       if (!suspicious(sums)) return;
     }
     Matrix rows(out.rows(), n);
