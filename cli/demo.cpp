@@ -70,9 +70,7 @@ void run_demo(const Arguments& arguments) {
       "  {:<24} the attention itself, tokens included\n",
       file);
   const auto picture = [&](const char* name, Result result, const char* about) {
-    std::vector<Result> one;
-    one.push_back(std::move(result));
-    write(one, in_folder(name));
+    write(std::move(result), in_folder(name));
     tour += fmt::format("  {:<24} {}\n", in_folder(name), about);
   };
   picture("rollout.png", rollout(*source, options), "rollout over all layers");

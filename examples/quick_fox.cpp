@@ -1,9 +1,10 @@
-// A complete example: rollout of a file, one layer beside it, its evolution over the layers, and a discard sweep.
+// A complete example: rollout of a file, one layer beside it, its evolution over the layers, and a
+// discard sweep.
 //
 //   headwater demo && build/release/examples/quick_fox demo/quick-fox.json .
 #include <cstdio>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "headwater/headwater.h"
 
@@ -12,9 +13,7 @@ namespace hw = headwater;
 namespace {
 
 void save(hw::Result result, const std::string& path) {
-  std::vector<hw::Result> results;
-  results.push_back(std::move(result));
-  hw::write(results, path);
+  hw::write(std::move(result), path);
   std::printf("wrote %s\n", path.c_str());
 }
 
@@ -25,7 +24,8 @@ void run(const std::string& file, const std::string& folder) {
   hw::Attribution rollout = hw::rollout(*source, options);
   std::printf("%s is made of\n", rollout.source.tokens[0].c_str());
   for (size_t j = 0; j < rollout.source.tokens.size(); ++j)
-    std::printf("  %.4f  %s\n", rollout.values[0](0, static_cast<int>(j)), rollout.source.tokens[j].c_str());
+    std::printf("  %.4f  %s\n", rollout.values[0](0, static_cast<int>(j)),
+                rollout.source.tokens[j].c_str());
 
   save(std::move(rollout), folder + "/rollout.svg");
   save(hw::compare_layer(*source, options, -1), folder + "/layer.svg");

@@ -1,12 +1,10 @@
-// headwater: where an output of a transformer comes from. Include this; all of it is in namespace
-// headwater.
+// headwater: where an output of a transformer comes from. All of it is in namespace headwater.
 //
-//   auto source = open("bert.npz");                        // attention of every layer, from a file
-//   Options options;                                       // the paper's: mean over heads,
-//   residual 0.5 options.row = {Row::Kind::index, 0};                   // one output token; all
-//   without it Attribution result = rollout(*source, options);        // result.values[0](r, j):
-//   from input token j write({result}, "cls.svg");                            // .json .npy .npz
-//   .png .svg .pdf
+//   auto source = open("bert.npz");                  // attention of every layer, from a file
+//   Options options;                                 // the paper's: mean of heads, residual 0.5
+//   options.row = {Row::Kind::index, 0};             // one output token; all without it
+//   Attribution result = rollout(*source, options);  // result.values[0](r, j): from input token j
+//   write(std::move(result), "cls.svg");             // .json .npy .npz .png .svg .pdf
 //
 // source/ opens files or takes your arrays (from_memory), layer/ turns the heads of a layer into
 // one row-stochastic matrix, method/ folds the layers, output/ writes. A method asks its source for

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 
 namespace headwater {
 namespace {

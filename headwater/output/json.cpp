@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 
 namespace headwater {
 namespace {

@@ -1,9 +1,9 @@
 #include "headwater/output/npz.h"
 
 #include "headwater/core/fail.h"
+#include "headwater/core/utf8.h"
 #include "headwater/output/json.h"
 #include "headwater/output/npy.h"
-#include "headwater/output/utf8.h"
 #include "headwater/output/zip.h"
 
 namespace headwater {

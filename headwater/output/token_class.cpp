@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 
 namespace headwater {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 
+#include "headwater/core/utf8.h"
 #include "headwater/output/display_width.h"
 #include "headwater/output/token_class.h"
-#include "headwater/output/utf8.h"
 
 namespace headwater {
 namespace {

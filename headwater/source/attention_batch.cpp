@@ -14,11 +14,14 @@ bool lies_in_order(const LayerPlace& place, int n) {
          (place.heads == 1 || place.head == static_cast<uint64_t>(n) * static_cast<uint64_t>(n));
 }
 
-// Places to come back to, each where a map begins. One takes about 45 KB, so they lie far enough
-// apart to take little beside what they save, however small the maps are.
+// Makes it cheap to come back to where a map begins. A place to come back to takes about 45 KB, so
+// they lie far enough apart to take little beside what they save, however small the maps are; a
+// small array of small maps is simply laid open.
 void mark_maps(Tensor& tensor, uint64_t map_bytes) {
   const uint64_t size = tensor.deflated->size() - tensor.skip;
   const uint64_t apart = std::max<uint64_t>(1 << 18, size / 1024);
+  constexpr uint64_t small = 16 << 20;
+  if (size <= small && map_bytes < apart && map_bytes < size) return lay_open(tensor);
   const uint64_t step = (apart + map_bytes - 1) / map_bytes * map_bytes;
   for (uint64_t at = 0; at < size; at += step) tensor.deflated->mark(tensor.skip + at);
 }

@@ -8,7 +8,7 @@ namespace headwater {
 namespace {
 
 // More than any model has. A few bytes of a deflated file can claim millions.
-constexpr int most_layers = 100'000;
+constexpr int most_layers = 10'000;
 
 std::string spaced(const std::string& letters) {
   std::string text;

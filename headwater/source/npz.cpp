@@ -3,31 +3,13 @@
 #include <algorithm>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/utf8.h"
 #include "headwater/source/natural_order.h"
 #include "headwater/source/npy.h"
 #include "headwater/source/zip.h"
 
 namespace headwater {
 namespace {
-
-void append_utf8(std::string& out, uint32_t c) {
-  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 63));
-    out += static_cast<char>(0x80 | (c & 63));
-  } else {
-    out += static_cast<char>(0xf0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 63));
-    out += static_cast<char>(0x80 | (c >> 6 & 63));
-    out += static_cast<char>(0x80 | (c & 63));
-  }
-}
 
 // NumPy keeps text as UTF-32, each entry filled up with zeros.
 Tokens read_tokens(Tensor& tensor, int64_t characters) {
@@ -37,14 +19,14 @@ Tokens read_tokens(Tensor& tensor, int64_t characters) {
   const size_t width = static_cast<size_t>(characters);
   const size_t count = width ? tensor.bytes.size() / (4 * width) : 0;
   for (size_t k = 0; k < count; ++k) {
-    std::string word;
+    std::u32string word;
     for (size_t c = 0; c < width; ++c) {
       const auto code =
           static_cast<uint32_t>(number_at(DType::u32, tensor.bytes.data() + 4 * (k * width + c)));
       if (code == 0) break;
-      append_utf8(word, code);
+      word += static_cast<char32_t>(code);
     }
-    tokens.words.push_back(std::move(word));
+    tokens.words.push_back(to_utf8(word));
   }
   return tokens;
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "headwater/core/utf8.h"
 #include "headwater/core/version.h"
-#include "headwater/output/utf8.h"
 #include "made.h"
 
 namespace headwater {

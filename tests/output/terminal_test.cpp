@@ -5,8 +5,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "headwater/core/utf8.h"
 #include "headwater/output/display_width.h"
-#include "headwater/output/utf8.h"
 #include "made.h"
 
 namespace headwater {

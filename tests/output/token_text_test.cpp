@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 #include "made.h"
 
 namespace headwater {

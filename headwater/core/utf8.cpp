@@ -1,4 +1,4 @@
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 
 namespace headwater {
 namespace {

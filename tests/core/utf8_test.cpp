@@ -1,4 +1,4 @@
-#include "headwater/output/utf8.h"
+#include "headwater/core/utf8.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
