@@ -136,7 +136,8 @@ Metrics metrics_of(const Attention& attention, const Options& options, int layer
       out.attention_entropy += entropy(row) / rows;
       out.attention_concentration += largest / rows;
     }
-    for (auto row : rollouts(attention, item, options).back()) {
+    const Grid rolled = rollouts(attention, item, options).back();
+    for (auto row : rolled) {
       out.rollout_max = std::max(out.rollout_max, *std::max_element(row.begin(), row.end()));
       const double sum = sum_of(row);
       for (double& value : row) value /= sum;

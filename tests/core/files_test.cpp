@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "headwater/core/mapped_file.h"
+#include "headwater/core/output_file.h"
+#include "tests/support/bytes.h"
+#include "tests/support/expect_error.h"
+
+namespace headwater {
+namespace {
+
+using test::Folder;
+constexpr Error::Kind work = Error::Kind::work;
+
+size_t count_files(const Folder& folder) {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path("")))
+    ++count;
+  return count;
+}
+
+TEST(MappedFiles, HoldTheBytesOfTheFile) {
+  const Folder folder;
+  MappedFile file(folder.write("a", "bytes"));
+  const MappedFile moved(std::move(file));
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(moved.bytes().data()), moved.bytes().size()),
+            "bytes");
+  EXPECT_TRUE(file.bytes().empty());
+}
+
+TEST(MappedFiles, KeepTheirBytesAfterRelease) {
+  const Folder folder;
+  const std::string bytes(100'000, 'x');
+  const MappedFile file(folder.write("a", bytes));
+  release(file.bytes());
+  release(file.bytes().subspan(1, 1));
+  EXPECT_EQ(std::memcmp(file.bytes().data(), bytes.data(), bytes.size()), 0);
+}
+
+TEST(MappedFiles, AreNoFoldersNorMissingNorEmpty) {
+  const Folder folder;
+  for (const auto& path : {folder.path("missing"), folder.path(""), folder.write("empty", "")})
+    test::expect_error(work, {path}, [&] { MappedFile file(path); });
+  test::expect_error(work, {"/dev/null", "not a plain file"}, [] { MappedFile file("/dev/null"); });
+}
+
+TEST(OutputFiles, AreThereWhenCommittedAndNotBefore) {
+  const Folder folder;
+  {
+    OutputFile file(folder.path("a"));
+    file.write("one ");
+    file.write("two");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
+    file.commit();
+  }
+  EXPECT_EQ(test::read_file(folder.path("a")), "one two");
+  EXPECT_EQ(count_files(folder), 1u);
+}
+
+TEST(OutputFiles, LeaveTheOldFileIfNotCommitted) {
+  const Folder folder;
+  folder.write("a", "old");
+  {
+    OutputFile file(folder.path("a"));
+    file.write(std::string(3 << 20, 'n'));
+  }
+  EXPECT_EQ(test::read_file(folder.path("a")), "old");
+  EXPECT_EQ(count_files(folder), 1u);
+}
+
+TEST(OutputFiles, ReplaceTheOldFileAtOnce) {
+  const Folder folder;
+  folder.write("a", "old and longer");
+  OutputFile file(folder.path("a"));
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(test::read_file(folder.path("a")), "new");
+}
+
+TEST(OutputFiles, HaveTheModeThatAnyNewFileHas) {
+  const Folder folder;
+  const mode_t before = umask(022);
+  OutputFile file(folder.path("a"));
+  file.commit();
+  umask(before);
+  struct stat about;
+  ASSERT_EQ(stat(folder.path("a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0644u);
+}
+
+TEST(OutputFiles, AreRefusedBeforeAnyWork) {
+  const Folder folder;
+  test::expect_error(work, {"no/such/x.json", "folder", "make it first"},
+                     [&] { OutputFile file(folder.path("no/such/x.json")); });
+  std::filesystem::create_directory(folder.path("d"));
+  test::expect_error(work, {"is a folder"}, [&] { OutputFile file(folder.path("d")); });
+  test::expect_error(work, {"/proc/x.json"}, [] { OutputFile file("/proc/x.json"); });
+  const auto plain = folder.write("f", "x");
+  test::expect_error(work, {plain}, [&] { OutputFile file(plain + "/x.json"); });
+}
+
+TEST(OutputFiles, ReplaceALinkAndNeverWriteThroughIt) {
+  const Folder folder;
+  std::filesystem::create_symlink("/dev/full", folder.path("full"));
+  OutputFile file(folder.path("full"));
+  file.write("x");
+  file.commit();
+  EXPECT_TRUE(
+      std::filesystem::is_regular_file(std::filesystem::symlink_status(folder.path("full"))));
+}
+
+TEST(OutputFiles, SayWhenThereIsNoRoomAndLeaveNothing) {
+  const Folder folder;
+  folder.write("a", "old");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1 << 16, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  test::expect_error(work, {folder.path("a"), "make room"}, [&] {
+    OutputFile file(folder.path("a"));
+    file.write(std::string(1 << 20, 'n'));
+    file.commit();
+  });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(test::read_file(folder.path("a")), "old");
+  EXPECT_EQ(count_files(folder), 1u);
+}
+
+}  // namespace
+}  // namespace headwater
