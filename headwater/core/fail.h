@@ -7,8 +7,8 @@
 namespace headwater {
 
 /// The sentence on one line that any terminal may show, whatever names from a file stand in it:
-/// control characters and bytes that are not UTF-8 become \xNN, and the middle of a very long one
-/// is left out.
+/// control characters become \xNN, bytes that are no UTF-8 U+FFFD, and the middle of a very long
+/// one is left out.
 std::string one_line(const std::string& sentence);
 
 template <class... Values>
