@@ -35,7 +35,8 @@ TEST_F(BadNpz, IsABomb) {
 TEST_F(BadNpz, HasTokensOrAMaskOfAnotherSize) {
   const int64_t count = 5'000'000;
   const Bytes words = npy_header("'<U1'", {count}) + Bytes(static_cast<size_t>(count * 4), '\0');
-  expect_bad({{"a.npy", array}, {"tokens.npy", words, true}}, {"tokens", "[5000000]", "expected one token"});
+  expect_bad({{"a.npy", array}, {"tokens.npy", words, true}},
+             {"tokens", "[5000000]", "expected one token"});
   const Bytes mask = npy_header("'|u1'", {count}) + Bytes(static_cast<size_t>(count), '\1');
   expect_bad({{"a.npy", array}, {"attention_mask.npy", mask, true}},
              {"attention_mask", "[5000000]", "expected [2]"});

@@ -49,8 +49,8 @@ TEST(Npy, IsReadInEveryTypeShapeOrderAndVersion) {
     for (DType type : float_types) {
       for (int version : {1, 2, 3}) {
         for (bool fortran : {false, true}) {
-          const auto path = folder.write(
-              "a.npy", whole_npy(attention, shape.letters, type, {version, fortran}));
+          const auto path =
+              folder.write("a.npy", whole_npy(attention, shape.letters, type, {version, fortran}));
           expect_maps(*open_batch(path), attention);
         }
       }
