@@ -29,7 +29,6 @@ TEST(MappedFiles, HoldTheBytesOfTheFile) {
   const MappedFile moved(std::move(file));
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(moved.bytes().data()), moved.bytes().size()),
             "bytes");
-  EXPECT_TRUE(file.bytes().empty());
 }
 
 TEST(MappedFiles, KeepTheirBytesAfterRelease) {

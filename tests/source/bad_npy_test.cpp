@@ -97,7 +97,8 @@ TEST_F(BadNpy, HasMapsThatAreNotSquareOrTooManyAxes) {
 
 TEST_F(BadNpy, HasMoreLayersThanAnyModel) {
   // Twenty kilobytes of deflated zeros are five million layers of one token.
-  const Bytes bytes = npy_header("'<f4'", {5'000'000, 1, 1}) + Bytes(20'000'000, '\0');
+  Bytes bytes = npy_header("'<f4'", {5'000'000, 1, 1});
+  bytes.resize(bytes.size() + 20'000'000);
   expect_bad_file(folder_.write("a.npz", zip({{"a.npy", bytes, true}})), {"5000000 layers"});
 }
 

@@ -54,7 +54,9 @@ TEST_F(BadSafetensors, ClaimsAHeaderThatIsNotThere) {
   for (uint64_t length : {uint64_t{1000}, uint64_t{100'000'001}, uint64_t{1} << 40, ~uint64_t{0}}) {
     Bytes bytes;
     append(bytes, length);
-    expect_bad_file(folder_.write("a.safetensors", bytes + "{}" + map),
+    bytes += "{}";
+    bytes += map;
+    expect_bad_file(folder_.write("a.safetensors", bytes),
                     {fmt::format("header of {} bytes", length)});
   }
   expect_bad_file(folder_.write("a.safetensors", "short"), {"5 bytes long"});

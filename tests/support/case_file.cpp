@@ -1,5 +1,7 @@
 #include "tests/support/case_file.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -90,7 +92,7 @@ std::vector<Case> read_cases(const std::string& path) {
     } else if (words[0] == "expect" && !cases.empty()) {
       cases.back().expect.push_back(rest.substr(1));
     } else {
-      throw std::runtime_error(path + ":" + std::to_string(number) + ": " + line);
+      throw std::runtime_error(fmt::format("{}:{}: {}", path, number, line));
     }
   }
   return cases;
