@@ -92,6 +92,10 @@ std::string completion(std::string_view shell, const std::vector<CommandWords>& 
   if (shell == "bash") return bash(commands);
   if (shell == "zsh") return zsh(commands);
   if (shell == "fish") return fish(commands);
+  if (shell.empty())
+    fail_usage(
+        "completion: no shell was given, expected bash, zsh or fish; for example headwater "
+        "completion bash");
   constexpr std::array<std::string_view, 3> known = {"bash", "zsh", "fish"};
   fail_usage("unknown shell '{}'{}", shell, suggestion(shell, known));
 }

@@ -39,15 +39,16 @@ class Command {
   }
 
   using Take = std::function<void(Arguments&, const std::string&)>;
-  void option(const char* names, const char* about, const char* value, Take take,
+  void option(const char* names, const char* about, const char* value, const Take& take,
               const char* group) {
     app_.add_option_function<std::string>(
             names, [this, take](const std::string& text) { take(arguments, text); }, about)
         ->type_name(value)
+        ->take_last()
         ->group(group);
   }
   void later(const char* names, const char* about, const char* value,
-             std::function<void(Options&, const std::string&)> take) {
+             const std::function<void(Options&, const std::string&)>& take) {
     app_.add_option_function<std::string>(
             names,
             [this, take](const std::string& text) {
@@ -55,11 +56,13 @@ class Command {
             },
             about)
         ->type_name(value)
+        ->take_last()
         ->group("Options");
   }
   void flag(const char* names, const char* about, bool Arguments::*field, const char* group) {
     app_.add_flag_function(
             names, [this, field](int64_t) { arguments.*field = true; }, about)
+        ->disable_flag_override()
         ->group(group);
   }
   void source();
@@ -199,6 +202,7 @@ void Command::showing() {
   app_.add_flag_function(
           "--renormalise", [this](int64_t) { arguments.filter.renormalise = true; },
           "Divide what the filter left by its sum")
+      ->disable_flag_override()
       ->group("Output");
 }
 
@@ -206,6 +210,10 @@ Arguments Command::finish() {
   arguments.options = options_of(preset_);
   for (const auto& apply : overrides_) apply(arguments.options);
   check(arguments.options);
+  if (arguments.filter.renormalise && !arguments.filter.any())
+    fail_usage(
+        "--renormalise: no --filter was given, expected one that leaves tokens out; add --filter "
+        "special");
   return arguments;
 }
 
@@ -229,8 +237,10 @@ class CommandLine {
   CommandLine()
       : app_("headwater traces an output of a transformer back to its input tokens.", "headwater") {
     app_.allow_extras();
+    // A source may have the name of a command: only the first word is one.
+    app_.require_subcommand(0, 1);
     app_.set_help_flag("-h,--help", "Show this help");
-    app_.add_flag("--version", version_, "Show the version");
+    app_.add_flag("--version", version_, "Show the version")->disable_flag_override();
     app_.footer(
         "Examples:\n"
         "  headwater demo                                 pictures of an example in demo/\n"
@@ -330,10 +340,15 @@ Request CommandLine::parse(int count, const char* const* words) {
     app_.parse(count, words);
   } catch (const CLI::CallForHelp&) {
     return {nullptr, {}, app_.help()};
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();
+    const size_t flag = what.find(" was given a disallowed flag override");
+    if (flag != std::string::npos)
+      fail_usage("--{}: was given a value, expected none; see --help", what.substr(0, flag));
+    fail_usage("{}: no value was given, expected one; see --help", what.substr(0, what.find(':')));
   } catch (const CLI::ParseError& error) {
-    std::string what = error.what();
-    what = what.substr(0, what.find('\n'));
-    fail_usage("{}; see --help", what);
+    const std::string what = error.what();
+    fail_usage("{}; see --help", what.substr(0, what.find('\n')));
   }
   if (version_) return {nullptr, {}, std::string("headwater ") + version() + "\n"};
   const std::vector<CLI::App*> chosen = app_.get_subcommands();
@@ -341,8 +356,11 @@ Request CommandLine::parse(int count, const char* const* words) {
   if (chosen.empty()) {
     if (left.empty()) return {nullptr, {}, app_.help()};
     std::vector<std::string> names;
-    for (const CommandWords& command : this->words()) names.push_back(command.name);
-    unknown(left[0], names, left[0].starts_with("-") ? "option" : "command");
+    const bool option = left[0].starts_with("-");
+    if (option) names = option_names(app_);
+    for (const CommandWords& command : this->words())
+      if (!option) names.push_back(command.name);
+    unknown(left[0], names, option ? "option" : "command");
   }
   Command& command = commands_.at(chosen[0]->get_name());
   if (!left.empty() && left[0].starts_with("-") && left[0].size() > 1)

@@ -4,6 +4,8 @@ import struct
 
 import numpy as np
 
+TOKENS = ["[CLS]", "The", "fox", ",", "[MASK]", "[SEP]"]
+
 
 def softmax_rows(random, shape, causal=False):
     """Random attention as models have it: rows sum to 1; causal rows see nothing to their right."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADWATER = os.environ.get("HEADWATER", str(ROOT / "build/release/bin/headwater"))
+COMMANDS = ["rollout", "raw", "average", "metrics", "compare", "info", "demo", "completion"]
 
 
 def run(*words, cwd=None, env=None, stdout=subprocess.PIPE):
@@ -29,3 +30,7 @@ def fails(status, *words, cwd=None):
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and lines[0].startswith("headwater: "), done.stderr
     return lines[0].removeprefix("headwater: ")
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
