@@ -2,8 +2,8 @@
 
     build/venv/bin/python bench/run.py [--threads 2] [--quick]
 
-Results are compared before anything is timed. Competitors take turns, with a pause in which the threads of the one
-before go to sleep, and the best time of each counts: other work on the machine hits all alike. Prints markdown and
+Results are compared before anything is timed. Competitors take turns of several calls, with a pause in which the
+threads of the one before stop spinning, and the best time of each counts: other work on the machine hits all alike. Prints markdown and
 leaves it in build/bench/ beside the numbers as JSON.
 """
 import argparse
@@ -32,7 +32,8 @@ FOLDER = ROOT / "build/bench"
 LARGEST_ERROR = 2e-6
 # With discard an entry within rounding of the threshold may go or stay, which changes its row but hardly the whole.
 LARGEST_MEAN_ERROR = 1e-4  # of the mean entry, 1/n
-PAUSE = 0.02
+PAUSE = 0.1
+CALLS = 4  # a turn, after one that wakes the threads and warms the caches
 
 # What is done, on which attention, with which discard, and the most it may take of torch's time for the full rollout.
 CASES = [
@@ -87,7 +88,8 @@ class Field:
         while rounds < 3 or (rounds < 60 and time.perf_counter() - begin < budget):
             for one in self.all:
                 time.sleep(PAUSE)
-                times[one.name].append(one.seconds(work, discard))
+                one.seconds(work, discard)
+                times[one.name] += [one.seconds(work, discard) for _ in range(CALLS)]
             rounds += 1
         return {name: min(each) for name, each in times.items()}
 

@@ -8,8 +8,9 @@ namespace headwater {
 namespace {
 
 // Large matrices are mapped, so that they are zero without being touched and go back to the system
-// at once; huge pages where the system gives them, since every method walks whole matrices.
-constexpr size_t mapped_from = size_t{1} << 20;
+// at once; huge pages where the system gives them, since every method walks whole matrices. Smaller
+// ones come from the heap, which hands the same pages out again: fresh ones fault one by one.
+constexpr size_t mapped_from = size_t{8} << 20;
 
 }  // namespace
 
