@@ -8,9 +8,12 @@
 //
 //   full DISCARD    the whole rollout          {"seconds": ..., "extra_bytes": ..., "reading": ...}
 //   row DISCARD     row 0 of it                the same; extra_bytes: the most memory beyond what
-//   read            one pass over all floats   was there before
+//                                              was there before
+//   read            one pass over all floats   {"seconds": ...}
 //   keep FILE       the values of the last rollout as raw floats
+//   trim            gives free memory back, so that the next call pays for all it needs
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <cstdio>
 #include <fstream>
@@ -97,6 +100,7 @@ std::string answer(const std::string& line, const std::vector<float>& attention,
   std::string what, path;
   words >> what;
   if (what == "read") return answer_read(attention);
+  if (what == "trim") return fmt::format(R"({{"trimmed": {}}})", malloc_trim(0));
   if (what == "keep") {
     words >> path;
     const hw::Matrix& values = result.values.at(0);

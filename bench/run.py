@@ -94,6 +94,7 @@ class Field:
         return {name: min(each) for name, each in times.items()}
 
     def read_once(self):
+        time.sleep(PAUSE)
         return min(self.ours.ask("read")["seconds"] for _ in range(20))
 
     def memory(self, work, discard):

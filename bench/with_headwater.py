@@ -36,6 +36,7 @@ class Headwater:
         return self.ask(f"{work} {discard}")["seconds"]
 
     def extra_bytes(self, work, discard):
+        self.ask("trim")
         return self.ask(f"{work} {discard}")["extra_bytes"]
 
     def close(self):

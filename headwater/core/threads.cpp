@@ -62,7 +62,7 @@ struct Loop {
 // core.
 template <class Condition>
 void look_for(const Condition& condition) {
-  constexpr int looks = 16, pauses = 32;
+  constexpr int looks = 128, pauses = 32;
   for (int look = 0; look < looks; ++look) {
     for (int i = 0; i < pauses; ++i) {
       if (condition()) return;
