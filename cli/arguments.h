@@ -17,6 +17,8 @@ struct Arguments {
   bool all_items = false;   // --item all
   Options options;
   bool by_layer = false;
+  std::optional<int> column;                                     // flow
+  bool every_layer = false, normalise = false, certify = false;  // flow
   int layer = -1;
   std::string by;                    // compare
   std::vector<std::string> outputs;  // -o, in the order given

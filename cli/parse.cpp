@@ -257,6 +257,20 @@ class CommandLine {
     rollout.flag("--by-layer", "Also the rollout up to each layer", &Arguments::by_layer,
                  "Options");
 
+    Command& flow = add("flow", "Attention flow: the most that can reach each input token, exactly",
+                        "headwater flow bert.npz --row cls --layers 0:3", run_flow);
+    everything(flow, Preset::paper);
+    flow.option(
+        "--column", "One input token alone; -1 is the last", "J",
+        [](Arguments& a, const std::string& text) {
+          a.column = parse_number<int>("--column", text);
+        },
+        "Options");
+    flow.flag("--every-layer", "The flow from each layer", &Arguments::every_layer, "Options");
+    flow.flag("--normalise", "Divide rows by their sums", &Arguments::normalise, "Options");
+    flow.flag("--certify", "Check every value again by a flow and a bound that equal it",
+              &Arguments::certify, "Options");
+
     Command& raw = add("raw", "One layer's attention as it is, one head or fused",
                        "headwater raw bert.npz --layer 3 --head 5 -o layer3.png", run_raw);
     everything(raw, Preset::paper);

@@ -1,5 +1,9 @@
 // A bar on the terminal when work takes more than a second.
 #pragma once
+#include <cstdint>
+#include <string>
+
+#include "headwater/core/stopwatch.h"
 #include "headwater/source/source.h"
 
 namespace headwater::cli {
@@ -15,6 +19,21 @@ class ProgressSource : public Source {
 
  private:
   std::unique_ptr<Source> source_;
+};
+
+/// The same bar for a method that counts: done of total `what`.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::string what);
+  ~ProgressBar();
+  void show(int64_t done, int64_t total);
+
+ private:
+  std::string what_;
+  bool terminal_;
+  bool shown_ = false;
+  Stopwatch watch_;
+  double last_ = 0;
 };
 
 }  // namespace headwater::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headwater/core/double_matrix.h"
 #include "headwater/core/matrix.h"
 #include "headwater/core/range.h"
 #include "headwater/layer/options.h"
@@ -20,14 +21,16 @@ struct Timing {
 
 /// values[k](r, j): how much of output token rows[r] comes from input token j.
 struct Attribution {
-  std::string method;  // "rollout", "average", "raw"
+  std::string method;  // "rollout", "average", "raw", "flow"
   Options options;
   Range layers;  // options.layers, resolved
   Example source;
   std::vector<int> rows;       // the output tokens, one for each row of values; empty if mean_row
   bool mean_row = false;       // a single row: the mean over all output tokens
   std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is just one
-  std::vector<Matrix> values;  // each rows x n
+  std::vector<int> columns;    // the input tokens, where not all n of them; else empty
+  std::vector<Matrix> values;  // each rows x n, or rows x columns
+  std::vector<DoubleMatrix> exact;  // values, where a float cannot hold them (flow); else empty
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // what a panel of a comparison is called, else ""

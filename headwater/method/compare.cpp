@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "headwater/method/average.h"
+#include "headwater/method/flow.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 
@@ -92,6 +93,7 @@ Comparison compare_method(Source& source, const Options& options) {
   add(comparison, fmt::format("raw, layer {}", range.end - 1), raw(source, range.end - 1, options));
   add(comparison, "average", average(source, options));
   add(comparison, "rollout", rollout(source, options));
+  add(comparison, "flow", flow(source, options));
   return done(std::move(comparison));
 }
 

@@ -23,7 +23,7 @@ Comparison compare_evolution(Source& source, const Options& options);
 Comparison compare_discard(Source& source, const Options& options);
 /// Rollout with heads fused by mean, max and min.
 Comparison compare_fuse(Source& source, const Options& options);
-/// Raw attention of the last layer, average and rollout.
+/// Raw attention of the last layer, average, rollout and flow.
 Comparison compare_method(Source& source, const Options& options);
 
 /// agreement(a, b): mean over rows of the Spearman rank correlation (average ranks) between the

@@ -47,6 +47,7 @@ std::string title_of(const Attribution& result) {
   if (result.method == "rollout") title = "Attention rollout";
   if (result.method == "average") title = "Average attention";
   if (result.method == "raw") title = "Raw attention";
+  if (result.method == "flow") title = "Attention flow";
   return result.by_layer.empty() ? title : title + " by layer";
 }
 

@@ -82,8 +82,9 @@ Document document(const Attribution& result, const WriteOptions& options) {
     add(out, "rows", std::vector<std::string>{"mean"});
   else
     add(out, "rows", result.rows);
+  if (!result.columns.empty()) add(out, "columns", result.columns);
   if (!result.by_layer.empty()) add(out, "by_layer", result.by_layer);
-  Numbers values{result.values, !result.by_layer.empty(), {}};
+  Numbers values{result.values, !result.by_layer.empty(), {}, result.exact};
   if (options.filter.any()) {
     std::vector<bool> shown = kept(options.filter, result.source.tokens);
     add(out, "filter", filter_document(result, shown));
@@ -101,7 +102,7 @@ Document document(const Comparison& result, const WriteOptions& options) {
   std::vector<Document> panels;
   for (const Attribution& panel : result.panels) panels.push_back(document(panel, options));
   add(out, "panels", std::move(panels));
-  add(out, "agreement", Numbers{{&result.agreement, 1}, false, {}});
+  add(out, "agreement", Numbers{{&result.agreement, 1}, false, {}, {}});
   return out;
 }
 
@@ -149,6 +150,14 @@ std::vector<int64_t> Numbers::shape() const {
 
 std::span<const float> Numbers::row(int k, int i, Vector& room) const {
   const std::span<const float> row = matrices[static_cast<size_t>(k)].row(i);
+  if (kept.empty()) return row;
+  room.resize(row.size());
+  renormalise(row, kept, room);
+  return room;
+}
+
+std::span<const double> Numbers::exact_row(int k, int i, std::vector<double>& room) const {
+  const std::span<const double> row = exact[static_cast<size_t>(k)].row(i);
   if (kept.empty()) return row;
   room.resize(row.size());
   renormalise(row, kept, room);

@@ -7,21 +7,25 @@
 #include <variant>
 #include <vector>
 
+#include "headwater/core/double_matrix.h"
 #include "headwater/core/matrix.h"
 #include "headwater/output/write.h"
 
 namespace headwater {
 
-/// Float values with two axes, or three if stacked. Borrowed: it dies with the result it was made
+/// Values with two axes, or three if stacked. Borrowed: it dies with the result it was made
 /// from.
 struct Numbers {
   std::span<const Matrix> matrices;  // all of one shape; exactly one unless stacked
   bool stacked = false;
-  std::vector<bool> kept;  // not empty: rows are renormalised over these columns
+  std::vector<bool> kept;               // not empty: rows are renormalised over these columns
+  std::span<const DoubleMatrix> exact;  // the same in double, where there is more than floats
 
   std::vector<int64_t> shape() const;
   /// Row i of matrix k as it is to be written; `room` holds it where it had to be computed.
   std::span<const float> row(int k, int i, Vector& room) const;
+  /// The same of `exact`.
+  std::span<const double> exact_row(int k, int i, std::vector<double>& room) const;
 };
 
 struct Field;

@@ -112,11 +112,15 @@ void put_documents(Writer& out, const std::vector<Document>& documents, Layout l
 
 void put_matrix(Writer& out, const Numbers& numbers, int k, Layout layout) {
   Vector room;
+  std::vector<double> exact;
   const int rows = numbers.matrices[static_cast<size_t>(k)].rows();
   out.put("[");
   for (int i = 0; i < rows; ++i) {
     layout.begin_item(out, i == 0);
-    out.put_list(numbers.row(k, i, room), [&](float x) { out.put_number(x); });
+    if (numbers.exact.empty())
+      out.put_list(numbers.row(k, i, room), [&](float x) { out.put_number(x); });
+    else
+      out.put_list(numbers.exact_row(k, i, exact), [&](double x) { out.put_number(x); });
   }
   layout.end_items(out, rows > 0);
   out.put("]");

@@ -14,5 +14,6 @@ double mass_left_out(std::span<const float> row, const std::vector<bool>& kept);
 /// Writes the row to `out` with the columns that are not kept 0 and the others divided by their
 /// sum, where that is not 0.
 void renormalise(std::span<const float> row, const std::vector<bool>& kept, std::span<float> out);
+void renormalise(std::span<const double> row, const std::vector<bool>& kept, std::span<double> out);
 
 }  // namespace headwater

@@ -43,12 +43,18 @@ std::string npy_header(std::string_view type, const std::vector<int64_t>& shape)
   return out + text;
 }
 
-void write_rows(const Numbers& numbers, const Sink& sink) {
+void write_rows(const Numbers& numbers, bool exact, const Sink& sink) {
   Vector room;
+  std::vector<double> exact_room;
   for (size_t k = 0; k < numbers.matrices.size(); ++k)
     for (int i = 0; i < numbers.matrices[k].rows(); ++i) {
-      const std::span<const float> row = numbers.row(static_cast<int>(k), i, room);
-      sink({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
+      if (!exact) {
+        const std::span<const float> row = numbers.row(static_cast<int>(k), i, room);
+        sink({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
+      } else {
+        const std::span<const double> row = numbers.exact_row(static_cast<int>(k), i, exact_room);
+        sink({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
+      }
     }
 }
 
@@ -66,14 +72,17 @@ void write_npy(const std::vector<Document>& documents, bool list, const std::str
             "{}: results have the shapes [{}] and [{}], expected equal ones for a single array; "
             "use .npz",
             path, fmt::join(one, ", "), fmt::join(shape_in_file(*numbers), ", "));
+  bool exact = true;
+  for (const auto& panels : arrays)
+    for (const Numbers* numbers : panels) exact &= !numbers->exact.empty();
   std::vector<int64_t> shape;
   if (list) shape.push_back(static_cast<int64_t>(documents.size()));
   if (documents.front().find("panels"))
     shape.push_back(static_cast<int64_t>(arrays.front().size()));
   shape.insert(shape.end(), one.begin(), one.end());
-  sink(npy_header("<f4", shape));
+  sink(npy_header(exact ? "<f8" : "<f4", shape));
   for (const auto& panels : arrays)
-    for (const Numbers* numbers : panels) write_rows(*numbers, sink);
+    for (const Numbers* numbers : panels) write_rows(*numbers, exact, sink);
 }
 
 }  // namespace headwater

@@ -14,14 +14,14 @@ namespace headwater {
 /// one number. The numbers follow at a multiple of 64 bytes.
 std::string npy_header(std::string_view type, const std::vector<int64_t>& shape);
 
-/// Writes the values as float32: [rows, n], or [n] for a single row; one more leading axis for
-/// by-layer, one for the panels of a comparison, and one for several documents (`list`: also for
-/// one). Throws Error, which names `path`, for documents without values and for shapes that do not
-/// fit into one array.
+/// Writes the values as float32 (float64 where all of them are exact doubles): [rows, n], or [n]
+/// for a single row; one more leading axis for by-layer, one for the panels of a comparison, and
+/// one for several documents (`list`: also for one). Throws Error, which names `path`, for
+/// documents without values and for shapes that do not fit into one array.
 void write_npy(const std::vector<Document>& documents, bool list, const std::string& path,
                const Sink& sink);
 
-/// The bytes of all rows, without a header.
-void write_rows(const Numbers& numbers, const Sink& sink);
+/// The bytes of all rows, without a header, as float32 or, with `exact`, as float64.
+void write_rows(const Numbers& numbers, bool exact, const Sink& sink);
 
 }  // namespace headwater

@@ -47,8 +47,9 @@ class ArrayWriter {
   }
   void put(const std::string& name, const Numbers& numbers) {
     zip_.add(name + ".npy", [&](const Sink& sink) {
-      sink(npy_header("<f4", numbers.shape()));
-      write_rows(numbers, sink);
+      const bool exact = !numbers.exact.empty();
+      sink(npy_header(exact ? "<f8" : "<f4", numbers.shape()));
+      write_rows(numbers, exact, sink);
     });
   }
   void put(const std::string& name, const Document& document) {

@@ -160,10 +160,23 @@ std::string heads_text(const std::vector<int>& heads) {
                                  : fmt::format("{}", fmt::join(heads, ", "));
 }
 
+// Every row's value of the one input token that was asked for; of the last top layer.
+std::string one_column(const Attribution& result) {
+  const std::vector<std::string> labels = token_labels(result.source.tokens);
+  const int column = result.columns.front();
+  std::string out;
+  for (const std::string& note : result.notes) out += "# " + note + '\n';
+  for (int r = 0; r < result.values.back().rows(); ++r)
+    out += fmt::format("{}, input token {} '{}': {:.6f}\n", row_name(result, r), column,
+                       labels.at(static_cast<size_t>(column)), result.values.back()(r, 0));
+  return out;
+}
+
 }  // namespace
 
 std::string terminal(const Attribution& result, int r, const Filter& filter, bool colour,
                      int width) {
+  if (!result.columns.empty()) return one_column(result);
   const ShownRow row(result, r, filter);
   const std::vector<std::string> notes = notes_of(result, filter, row.mass);
   std::string out;

@@ -1,0 +1,705 @@
+// Maximum flow through the layered network: a vectorised greedy flow, then Dinic's phases.
+//
+// Attention has heavy diagonals (the residual connection), so most flow goes straight down a
+// token's own chain (k, u) -> (k-1, u), and into the chain of the task's column t. Both kinds of
+// arcs lie apart from the rest, in one vector a level, so that a step of sixteen chains is one
+// operation:
+//   1. every supply straight down its own chain, and out into t's chain where that has room;
+//   2. what is left of a supply, node by node: its row, sixteen arcs at a time, each followed by
+//      the chain below it; then what is still left, arc by arc, as in a depth-first search;
+//   3. Dinic's phases until no path is left or the task's limit is reached. Most flows never get
+//      here.
+// Residual capacities are set up once. A solve saves each block before its first change and the
+// next one puts the blocks back, so that a flow costs what it touches.
+#if defined(HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
+#undef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
+#else
+#define HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
+#endif
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "headwater/kernel/cpu/flow_blocks-inl.h"
+#include "headwater/kernel/flow_memory.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+class Solver final : public FlowSolver {
+ public:
+  explicit Solver(const FlowNetwork& network)
+      : network_(network),
+        n_(network.n),
+        blocks_(network.stride / flow_block),
+        level_(static_cast<size_t>(network.levels()) + 1),
+        supply_(network.stride),
+        room_(network.stride) {}
+
+  int32_t solve(const FlowTask& task) override {
+    put_back();
+    begin(task);
+    const int32_t limit = task.limit;
+    int32_t value = heaviest_first(limit);
+    if (value < limit) value += straight_down(limit - value);
+    if (value < limit) value += into_column(limit - value);
+    if (value < limit) value += node_by_node(limit - value);
+    while (value < limit && !task.quick) {
+      if (!label()) {
+        cut_ = true;
+        break;
+      }
+      value += augment(limit - value);
+    }
+    return value;
+  }
+
+  bool has_cut() const override { return cut_; }
+  bool sink_side(int k, int u) const override { return at(k).distance[u] < far; }
+  int32_t supplied(int u) const override { return task_.supply[u] - supply_[u]; }
+  int32_t demanded(int v) const override { return task_.demand[v] - room_[v]; }
+  void visit_flow(const FlowVisit& visit) const override;
+
+ private:
+  static constexpr int32_t far = 1 << 29;  // the label of a node from which the sink is not reached
+  static constexpr int most_parents = 32;  // of a node, kept for the way back up
+  static constexpr int32_t heavy = 1 << 24;  // a supply of more than 1/64
+
+  // The arcs out of a level's nodes, and what the search knows of the nodes.
+  struct Level {
+    IntArray arcs;      // residual capacities, without the diagonal and the column
+    IntArray diagonal;  // (k, u) -> (k-1, u)
+    IntArray column;    // (k, u) -> (k-1, t), zero for u = t
+    IntArray column_full;
+    std::vector<uint16_t> column_live;
+    std::vector<uint16_t> live;  // may still pass something down in the greedy flow
+    std::vector<int16_t> next;   // the block a node's search stands at
+    std::vector<int> changed;    // nodes whose row of arcs has changed
+    std::vector<uint8_t> is_changed;
+    IntArray distance;
+    std::vector<uint16_t> parents;  // nodes of level k + 1 that send flow here, most_parents a node
+    std::vector<uint8_t> parent_count, parent_next;
+    std::vector<uint16_t> front, next_front, unseen;
+  };
+
+  Level& at(int k) { return level_[static_cast<size_t>(k)]; }
+  const Level& at(int k) const { return level_[static_cast<size_t>(k)]; }
+  int32_t* row(int k, int u) {
+    return at(k).arcs.data() + static_cast<size_t>(u) * static_cast<size_t>(network_.stride);
+  }
+  static bool has(const std::vector<uint16_t>& bits, int u) {
+    return (bits[static_cast<size_t>(u) / flow_block] >> (u % flow_block)) & 1;
+  }
+  static void clear(std::vector<uint16_t>& bits, int u) {
+    bits[static_cast<size_t>(u) / flow_block] &= static_cast<uint16_t>(~(1u << (u % flow_block)));
+  }
+  int row_end(int u) const { return network_.causal ? std::min(end_, u / flow_block + 1) : end_; }
+
+  void save(int k, int u, int32_t* block) {
+    Level& level = at(k);
+    if (!level.is_changed[static_cast<size_t>(u)]) {
+      level.is_changed[static_cast<size_t>(u)] = 1;
+      level.changed.push_back(u);
+    }
+    if (saved_ == places_.size()) {
+      places_.resize(std::max<size_t>(4096, 2 * saved_));
+      contents_.resize(places_.size() * flow_block);
+    }
+    places_[saved_] = block;
+    store_block(load_block(block), contents_.data() + saved_ * flow_block);
+    ++saved_;
+  }
+
+  void put_back() {
+    for (size_t e = saved_; e-- > 0;)
+      store_block(load_block(contents_.data() + e * flow_block), places_[e]);
+    saved_ = 0;
+    for (int k = task_.bottom + 1; k < task_.top; ++k) {
+      for (int u : at(k).changed) at(k).is_changed[static_cast<size_t>(u)] = 0;
+      at(k).changed.clear();
+    }
+  }
+
+  void make_level(int k);
+  void set_column(int t, int from, int to);
+  void begin(const FlowTask& task);
+  int32_t straight_down(int32_t most);
+  int32_t into_column(int32_t most);
+  int32_t column_room(int k) const;
+  void take_down_column(int k, int32_t amount);
+  int32_t push_supply(int u, int32_t most);
+  int32_t heaviest_first(int32_t most);
+  int32_t node_by_node(int32_t most);
+  int32_t push(int k, int u, int32_t most);
+  int32_t push_row(int k, int u, int32_t most);
+  int32_t push_row_into_column(int k, int u, int32_t most);
+  bool label();
+  int32_t augment(int32_t most);
+  int32_t advance(int k, int u, int32_t most);
+
+  const FlowNetwork& network_;
+  const int n_, blocks_;
+  std::vector<Level> level_;
+  IntArray supply_, room_;
+  FlowTask task_;
+  int t_ = -1;                           // the column that lies apart
+  int column_from_ = 0, column_to_ = 0;  // in these levels
+  int begin_ = 0, end_ = 0;              // blocks
+  int source_distance_ = 0;
+  bool cut_ = false;
+  bool own_chain_first_ = false;
+  std::vector<int32_t*> places_;
+  IntArray contents_;
+  size_t saved_ = 0;
+};
+
+void Solver::make_level(int k) {
+  Level& level = at(k);
+  const size_t stride = static_cast<size_t>(network_.stride);
+  if (k > task_.bottom && k < task_.top && level.arcs.size() == 0) {
+    level.arcs = IntArray(static_cast<size_t>(n_) * stride);
+    std::copy_n(network_.row(k, 0), level.arcs.size(), level.arcs.data());
+    for (int u = 0; u < n_; ++u) row(k, u)[u] = 0;
+    level.diagonal = IntArray(stride);
+    level.column = IntArray(stride);
+    level.column_full = IntArray(stride);
+    level.column_live.resize(static_cast<size_t>(blocks_));
+    level.next.resize(stride);
+    level.is_changed.resize(stride);
+  }
+  if (level.distance.size() == 0) {
+    level.distance = IntArray(stride);
+    const size_t blocks = static_cast<size_t>(blocks_);
+    level.live.resize(blocks);
+    level.parents.resize(stride * most_parents);
+    level.parent_count.resize(stride);
+    level.parent_next.resize(stride);
+    level.front.resize(blocks);
+    level.next_front.resize(blocks);
+    level.unseen.resize(blocks);
+    level.next.resize(stride);
+  }
+}
+
+// Column t moves out of the rows of levels from ... to - 1; the one that was out moves back in.
+void Solver::set_column(int t, int from, int to) {
+  const bool same = t == t_ && from == column_from_;
+  if (same && to <= column_to_) return;
+  for (int k = column_from_; k < column_to_ && !same; ++k)
+    for (int u = 0; u < n_; ++u)
+      if (u != t_) row(k, u)[t_] = at(k).column_full[u];
+  for (int k = same ? column_to_ : from; k < to; ++k) {
+    Level& level = at(k);
+    for (int u = 0; u < n_; ++u) {
+      int32_t& arc = row(k, u)[t];
+      level.column_full[u] = u == t ? 0 : arc;
+      arc = 0;
+    }
+  }
+  t_ = t;
+  column_from_ = from;
+  column_to_ = to;
+}
+
+void Solver::begin(const FlowTask& task) {
+  task_ = task;
+  for (int k = task.bottom; k < task.top; ++k) make_level(k);
+  set_column(task.column, task.bottom + 1, task.top);
+  begin_ = task.begin / flow_block;
+  end_ = (task.end + flow_block - 1) / flow_block;
+  cut_ = false;
+  std::copy_n(task.supply, supply_.size(), supply_.data());
+  std::copy_n(task.demand, room_.size(), room_.data());
+  for (int k = task.bottom; k < task.top; ++k) {
+    Level& level = at(k);
+    for (int c = begin_; c < end_; ++c) level.live[static_cast<size_t>(c)] = 0xffff;
+    if (k == task.bottom) continue;
+    const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
+    std::copy_n(network_.diagonals[static_cast<size_t>(k)] + first, count,
+                level.diagonal.data() + first);
+    for (int c = begin_; c < end_; ++c) {
+      const Block full = load_block(level.column_full.data() + c * flow_block);
+      store_block(full, level.column.data() + c * flow_block);
+      level.column_live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(full));
+    }
+    std::fill_n(level.next.begin() + first, count, static_cast<int16_t>(begin_));
+  }
+}
+
+// Keeps the first `most` units of a block of amounts.
+HWY_INLINE Block at_most(const Block& amounts, int32_t most) {
+  HWY_ALIGN int32_t numbers[flow_block];
+  store_block(amounts, numbers);
+  for (int32_t& x : numbers) {
+    x = std::min(x, most);
+    most -= x;
+  }
+  return load_block(numbers);
+}
+
+// Every supply down its own chain to the demand below it.
+int32_t Solver::straight_down(int32_t most) {
+  int32_t sent = 0;
+  for (int c = begin_; c < end_ && sent < most; ++c) {
+    const int j = c * flow_block;
+    Block amount = smaller(load_block(supply_.data() + j), load_block(room_.data() + j));
+    for (int k = task_.bottom + 1; k < task_.top; ++k)
+      amount = smaller(amount, load_block(at(k).diagonal.data() + j));
+    int32_t total = sum_of(amount);
+    if (total == 0) continue;
+    if (total > most - sent) {
+      amount = at_most(amount, most - sent);
+      total = most - sent;
+    }
+    take(amount, supply_.data() + j);
+    take(amount, room_.data() + j);
+    for (int k = task_.bottom + 1; k < task_.top; ++k) take(amount, at(k).diagonal.data() + j);
+    sent += total;
+  }
+  return sent;
+}
+
+// What the chain of the column takes from (k, t) down.
+int32_t Solver::column_room(int k) const {
+  int32_t room = room_[t_];
+  for (int j = task_.bottom + 1; j <= k; ++j) room = std::min(room, at(j).diagonal[t_]);
+  return room;
+}
+
+void Solver::take_down_column(int k, int32_t amount) {
+  room_[t_] -= amount;
+  for (int j = task_.bottom + 1; j <= k; ++j) at(j).diagonal[t_] -= amount;
+}
+
+// Every supply down its own chain and over into the column's, as late as possible first.
+int32_t Solver::into_column(int32_t most) {
+  int32_t sent = 0;
+  for (int k = task_.bottom + 1; k < task_.top && sent < most; ++k) {
+    int32_t room = std::min(most - sent, column_room(k - 1));
+    if (room == 0) break;
+    for (int c = begin_; c < end_ && room > 0; ++c) {
+      const int j = c * flow_block;
+      Block amount = smaller(load_block(supply_.data() + j), load_block(at(k).column.data() + j));
+      for (int l = k + 1; l < task_.top; ++l)
+        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+      int32_t total = sum_of(amount);
+      if (total == 0) continue;
+      if (total > room) {
+        amount = at_most(amount, room);
+        total = room;
+      }
+      take(amount, supply_.data() + j);
+      take(amount, at(k).column.data() + j);
+      at(k).column_live[static_cast<size_t>(c)] =
+          static_cast<uint16_t>(positive(load_block(at(k).column.data() + j)));
+      for (int l = k + 1; l < task_.top; ++l) take(amount, at(l).diagonal.data() + j);
+      take_down_column(k - 1, total);
+      room -= total;
+      sent += total;
+    }
+  }
+  return sent;
+}
+
+// Pushes what supply u has, at most `most`.
+int32_t Solver::push_supply(int u, int32_t most) {
+  const int32_t x = std::min(supply_[u], most);
+  if (x <= 0) return 0;
+  const int32_t sent = push(task_.top - 1, u, x);
+  supply_[u] -= sent;
+  return sent;
+}
+
+// Large supplies have the least choice: they go while everything is empty, down their own chains
+// first.
+int32_t Solver::heaviest_first(int32_t most) {
+  own_chain_first_ = true;
+  int32_t sent = push_supply(task_.column, most);
+  sent += push_supply(task_.source, most - sent);
+  for (int c = begin_; c < end_ && sent < most; ++c) {
+    const int j = c * flow_block;
+    const Block limits = repeated(heavy);
+    for (Bits bits = less(limits, load_block(supply_.data() + j)); bits; bits &= bits - 1)
+      sent += push_supply(j + first_of(bits), most - sent);
+  }
+  own_chain_first_ = false;
+  return sent;
+}
+
+int32_t Solver::node_by_node(int32_t most) {
+  int32_t sent = 0;
+  for (int c = begin_; c < end_ && sent < most; ++c)
+    for (Bits bits = positive(load_block(supply_.data() + c * flow_block)); bits; bits &= bits - 1)
+      sent += push_supply(c * flow_block + first_of(bits), most - sent);
+  return sent;
+}
+
+// Row u of level k, sixteen arcs at a time, each as far as the chain below it goes.
+int32_t Solver::push_row(int k, int u, int32_t most) {
+  int32_t sent = 0;
+  int32_t* arcs = row(k, u);
+  const std::vector<uint16_t>& live = at(task_.bottom).live;
+  const int end = row_end(u);
+  for (int c = begin_; c < end; ++c) {
+    if (!live[static_cast<size_t>(c)]) continue;
+    const int j = c * flow_block;
+    const Block room = load_block(room_.data() + j);
+    Block amount = smaller(load_block(arcs + j), room);
+    for (int l = task_.bottom + 1; l < k; ++l)
+      amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+    int32_t total = sum_of(amount);
+    if (total == 0) continue;
+    if (total > most - sent) {
+      amount = at_most(amount, most - sent);
+      total = most - sent;
+    }
+    save(k, u, arcs + j);
+    take(amount, arcs + j);
+    const Block left = minus(room, amount);
+    store_block(left, room_.data() + j);
+    at(task_.bottom).live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(left));
+    for (int l = task_.bottom + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+    sent += total;
+    if (sent == most) break;
+  }
+  return sent;
+}
+
+// Row u of level k, then down the chains, then over into the column's chain.
+int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
+  int32_t sent = 0;
+  int32_t* arcs = row(k, u);
+  const int end = row_end(u);
+  for (int over = task_.bottom + 1; over < k && sent < most; ++over) {
+    int32_t room = std::min(most - sent, column_room(over - 1));
+    if (room == 0) break;
+    Level& crossing = at(over);
+    for (int c = begin_; c < end && room > 0; ++c) {
+      if (!crossing.column_live[static_cast<size_t>(c)]) continue;
+      const int j = c * flow_block;
+      const Block column = load_block(crossing.column.data() + j);
+      Block amount = smaller(load_block(arcs + j), column);
+      for (int l = over + 1; l < k; ++l)
+        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+      int32_t total = sum_of(amount);
+      if (total == 0) continue;
+      if (total > room) {
+        amount = at_most(amount, room);
+        total = room;
+      }
+      save(k, u, arcs + j);
+      take(amount, arcs + j);
+      const Block rest = minus(column, amount);
+      store_block(rest, crossing.column.data() + j);
+      crossing.column_live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(rest));
+      for (int l = over + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+      take_down_column(over - 1, total);
+      room -= total;
+      sent += total;
+    }
+  }
+  return sent;
+}
+
+int32_t Solver::push(int k, int u, int32_t most) {
+  if (k == task_.bottom) {
+    const int32_t p = std::min(most, room_[u]);
+    room_[u] -= p;
+    if (room_[u] == 0) clear(at(k).live, u);
+    return p;
+  }
+  Level& level = at(k);
+  int32_t left = most;
+  const auto down = [&](int v, int32_t& arc) {
+    const int32_t x = std::min(left, arc);
+    if (x <= 0 || !has(at(k - 1).live, v)) return;
+    const int32_t p = push(k - 1, v, x);
+    arc -= p;
+    left -= p;
+  };
+  if (u != t_) down(t_, level.column[u]);
+  if (own_chain_first_ && left > 0) down(u, level.diagonal[u]);
+  if (left > 0) left -= push_row(k, u, left);
+  if (left > 0 && k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
+  if (!own_chain_first_ && left > 0) down(u, level.diagonal[u]);
+  // What is left goes arc by arc through nodes that are not yet known to be exhausted.
+  if (k > task_.bottom + 1) {
+    int32_t* arcs = row(k, u);
+    const int end = row_end(u);
+    int c = level.next[static_cast<size_t>(u)];
+    for (; c < end && left > 0; ++c) {
+      const int j = c * flow_block;
+      Bits bits = positive(load_block(arcs + j)) & at(k - 1).live[static_cast<size_t>(c)];
+      for (; bits && left > 0; bits &= bits - 1) {
+        const int v = j + first_of(bits);
+        const int32_t x = std::min(left, arcs[v]);
+        const int32_t p = push(k - 1, v, x);
+        if (p == 0) continue;
+        save(k, u, arcs + j);
+        arcs[v] -= p;
+        left -= p;
+      }
+      if (left == 0) break;
+    }
+    level.next[static_cast<size_t>(u)] = static_cast<int16_t>(c);
+  }
+  if (left > 0) clear(level.live, u);
+  return most - left;
+}
+
+// Labels nodes by their distance to the sink, from the sink, until the source's side is reached.
+// False if it is not: then the labelled nodes are the sink side of a minimum cut.
+bool Solver::label() {
+  const int bottom = task_.bottom, top = task_.top;
+  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
+  for (int k = bottom; k < top; ++k) {
+    Level& level = at(k);
+    std::fill_n(level.distance.data(), level.distance.size(), far);
+    std::fill_n(level.parent_count.begin() + first, count, uint8_t{0});
+    for (int c = begin_; c < end_; ++c) {
+      const size_t b = static_cast<size_t>(c);
+      level.front[b] = level.next_front[b] = 0;
+      const int real = std::min(flow_block, n_ - c * flow_block);
+      level.unseen[b] = static_cast<uint16_t>((1u << real) - 1);
+    }
+  }
+  bool any = false;
+  Level& lowest = at(bottom);
+  for (int c = begin_; c < end_; ++c) {
+    const size_t b = static_cast<size_t>(c);
+    const Bits bits = positive(load_block(room_.data() + c * flow_block));
+    lowest.front[b] = static_cast<uint16_t>(bits);
+    lowest.unseen[b] &= static_cast<uint16_t>(~bits);
+    any |= bits != 0;
+    for (Bits rest = bits; rest; rest &= rest - 1)
+      lowest.distance[c * flow_block + first_of(rest)] = 1;
+  }
+  for (int d = 1; any; ++d) {
+    for (int c = begin_; c < end_; ++c) {
+      if (at(top - 1).front[static_cast<size_t>(c)] &
+          positive(load_block(supply_.data() + c * flow_block))) {
+        source_distance_ = d;
+        return true;
+      }
+    }
+    any = false;
+    for (int k = bottom; k < top; ++k) {
+      Level& level = at(k);
+      bool active = false;
+      for (int c = begin_; c < end_; ++c) active |= level.front[static_cast<size_t>(c)] != 0;
+      if (!active) continue;
+      if (k + 1 < top) {
+        // Nodes above with capacity left on an arc into the front.
+        Level& above = at(k + 1);
+        const bool column = has(level.front, t_);
+        for (int c = begin_; c < end_; ++c) {
+          const size_t b = static_cast<size_t>(c);
+          const int j = c * flow_block;
+          Bits open = above.unseen[b];
+          if (!open) continue;
+          Bits found = open & level.front[b] & positive(load_block(above.diagonal.data() + j));
+          if (column) found |= open & positive(load_block(above.column.data() + j));
+          for (Bits rest = open & ~found; rest; rest &= rest - 1) {
+            const int w = j + first_of(rest);
+            const int32_t* arcs = row(k + 1, w);
+            const int end = row_end(w);
+            for (int e = begin_; e < end; ++e) {
+              const Bits front = level.front[static_cast<size_t>(e)];
+              if (front && (front & positive(load_block(arcs + e * flow_block)))) {
+                found |= 1u << (w - j);
+                break;
+              }
+            }
+          }
+          if (!found) continue;
+          above.next_front[b] |= static_cast<uint16_t>(found);
+          above.unseen[b] &= static_cast<uint16_t>(~found);
+          any = true;
+          for (Bits rest = found; rest; rest &= rest - 1)
+            above.distance[j + first_of(rest)] = d + 1;
+        }
+      }
+      if (k > bottom) {
+        // Nodes below that a node of the front sends flow to: it can send that elsewhere.
+        Level& below = at(k - 1);
+        const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
+        const auto found = [&](int v, int from) {
+          if (below.distance[v] == far) {
+            below.distance[v] = d + 1;
+            below.next_front[static_cast<size_t>(v) / flow_block] |=
+                static_cast<uint16_t>(1u << (v % flow_block));
+            clear(below.unseen, v);
+            any = true;
+          }
+          uint8_t& number = below.parent_count[static_cast<size_t>(v)];
+          if (below.distance[v] != d + 1 || number == most_parents) return;
+          below.parents[static_cast<size_t>(v) * most_parents + number++] =
+              static_cast<uint16_t>(from);
+        };
+        const bool column = below.distance[t_] >= d + 1;
+        for (int c = begin_; c < end_; ++c) {
+          const int j = c * flow_block;
+          const Bits front = level.front[static_cast<size_t>(c)];
+          if (!front) continue;
+          for (Bits bits =
+                   front & less(load_block(level.diagonal.data() + j), load_block(full + j));
+               bits; bits &= bits - 1)
+            found(j + first_of(bits), j + first_of(bits));
+          if (!column) continue;
+          for (Bits bits = front & less(load_block(level.column.data() + j),
+                                        load_block(level.column_full.data() + j));
+               bits; bits &= bits - 1)
+            found(t_, j + first_of(bits));
+        }
+        for (int u : level.changed) {
+          if (!has(level.front, u)) continue;
+          const int32_t* arcs = row(k, u);
+          const int32_t* whole = network_.row(k, u);
+          const int end = row_end(u);
+          for (int e = begin_; e < end; ++e) {
+            const Bits wanted =
+                below.unseen[static_cast<size_t>(e)] | below.next_front[static_cast<size_t>(e)];
+            if (!wanted) continue;
+            const int j = e * flow_block;
+            Bits bits = wanted & less(load_block(arcs + j), load_block(whole + j));
+            for (; bits; bits &= bits - 1) {
+              const int v = j + first_of(bits);
+              if (v != u && v != t_) found(v, u);
+            }
+          }
+        }
+      }
+    }
+    for (int k = bottom; k < top; ++k) {
+      std::swap(at(k).front, at(k).next_front);
+      std::fill(at(k).next_front.begin() + begin_, at(k).next_front.begin() + end_, uint16_t{0});
+    }
+  }
+  return false;
+}
+
+int32_t Solver::augment(int32_t most) {
+  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
+  for (int k = task_.bottom; k < task_.top; ++k) {
+    std::fill_n(at(k).next.begin() + first, count, static_cast<int16_t>(begin_));
+    std::fill_n(at(k).parent_next.begin() + first, count, uint8_t{0});
+  }
+  int32_t sent = 0;
+  const Level& highest = at(task_.top - 1);
+  for (int c = begin_; c < end_ && sent < most; ++c) {
+    const int j = c * flow_block;
+    Bits bits = positive(load_block(supply_.data() + j)) &
+                equal(load_block(highest.distance.data() + j), source_distance_);
+    for (; bits && sent < most; bits &= bits - 1) {
+      const int u = j + first_of(bits);
+      const int32_t p = advance(task_.top - 1, u, std::min(supply_[u], most - sent));
+      supply_[u] -= p;
+      sent += p;
+    }
+  }
+  return sent;
+}
+
+// Pushes up to `most` from (k, u) along labels that fall by one.
+int32_t Solver::advance(int k, int u, int32_t most) {
+  Level& level = at(k);
+  const int32_t d = level.distance[u];
+  int32_t left = most;
+  if (k == task_.bottom && d == 1) {
+    const int32_t p = std::min(most, room_[u]);
+    room_[u] -= p;
+    if (room_[u] == 0) level.distance[u] = far;
+    return p;
+  }
+  if (k > task_.bottom) {
+    Level& below = at(k - 1);
+    const auto down = [&](int v, int32_t& arc) {
+      while (left > 0 && arc > 0 && below.distance[v] == d - 1) {
+        const int32_t p = advance(k - 1, v, std::min(left, arc));
+        arc -= p;
+        left -= p;
+      }
+    };
+    if (u != t_) down(t_, level.column[u]);
+    down(u, level.diagonal[u]);
+    int32_t* arcs = row(k, u);
+    const int end = row_end(u);
+    int c = level.next[static_cast<size_t>(u)];
+    for (; c < end && left > 0; ++c) {
+      const int j = c * flow_block;
+      while (left > 0) {
+        const Bits bits =
+            equal(load_block(below.distance.data() + j), d - 1) & positive(load_block(arcs + j));
+        if (!bits) break;
+        const int v = j + first_of(bits);
+        const int32_t p = advance(k - 1, v, std::min(left, arcs[v]));
+        if (p == 0) continue;
+        save(k, u, arcs + j);
+        arcs[v] -= p;
+        left -= p;
+      }
+      if (left == 0) break;
+    }
+    level.next[static_cast<size_t>(u)] = static_cast<int16_t>(c);
+    if (left == 0) return most;
+  }
+  if (k + 1 < task_.top) {
+    Level& above = at(k + 1);
+    uint8_t& q = level.parent_next[static_cast<size_t>(u)];
+    for (; q < level.parent_count[static_cast<size_t>(u)]; ++q) {
+      const int w = level.parents[static_cast<size_t>(u) * most_parents + q];
+      if (above.distance[w] != d - 1) continue;
+      int32_t* arc;
+      int32_t flow;
+      if (w == u) {
+        arc = &above.diagonal[u];
+        flow = network_.diagonals[static_cast<size_t>(k) + 1][u] - *arc;
+      } else if (u == t_) {
+        arc = &above.column[w];
+        flow = above.column_full[w] - *arc;
+      } else {
+        arc = row(k + 1, w) + u;
+        flow = network_.row(k + 1, w)[u] - *arc;
+      }
+      if (flow <= 0) continue;
+      const int32_t p = advance(k + 1, w, std::min(left, flow));
+      *arc += p;
+      left -= p;
+      if (left == 0) return most;
+    }
+  }
+  level.distance[u] = far;
+  return most - left;
+}
+
+void Solver::visit_flow(const FlowVisit& visit) const {
+  for (int k = task_.bottom + 1; k < task_.top; ++k) {
+    const Level& level = at(k);
+    for (int u = begin_ * flow_block; u < std::min(n_, end_ * flow_block); ++u) {
+      const int32_t straight = network_.diagonals[static_cast<size_t>(k)][u] - level.diagonal[u];
+      if (straight != 0) visit(k, u, u, straight);
+      const int32_t over = level.column_full[u] - level.column[u];
+      if (over != 0) visit(k, u, t_, over);
+    }
+    for (int u : level.changed) {
+      const int32_t* left =
+          level.arcs.data() + static_cast<size_t>(u) * static_cast<size_t>(network_.stride);
+      const int32_t* full = network_.row(k, u);
+      for (int v = 0; v < n_; ++v)
+        if (v != u && v != t_ && full[v] != left[v]) visit(k, u, v, full[v] - left[v]);
+    }
+  }
+}
+
+std::unique_ptr<FlowSolver> make_solver(const FlowNetwork& network) {
+  return std::make_unique<Solver>(network);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H

@@ -1,0 +1,96 @@
+// Maximum flow through a dense layered network: the one operation that method/flow costs time in.
+//
+// Nodes (k, u) for levels k = 0 ... L and 0 <= u < n; an arc (k, u) -> (k-1, v) of capacity
+// arcs[k][u][v]. A task asks for a maximum flow from supplies at level top-1 to demands at level
+// bottom, so it uses the arcs of levels bottom+1 ... top-1. The flow out of token i at level L into
+// token t at level 0 is the task with supply = row i of arcs[L], demand = column t of arcs[1],
+// top = L, bottom = 1.
+//
+// Capacities are at most 2^30 and so is what a task supplies in total: sums of the capacities of a
+// row fit int32. All answers are exact integers and the same for every instruction set.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace headwater::kernel {
+
+/// Numbers of a row come in blocks of this many; a row's stride is a multiple of it.
+constexpr int flow_block = 16;
+
+/// Capacities are in units of 2^-30, so this is 1.
+constexpr int32_t flow_unit = 1 << 30;
+
+/// Borrowed capacities. Entries from column n to the stride are zero. Rows are 64-byte aligned.
+struct FlowNetwork {
+  int n = 0;
+  int stride = 0;
+  bool causal = false;                    // no arc leads to a later token
+  std::vector<const int32_t*> arcs;       // [k], k = 1 ... L; [0] is not used
+  std::vector<const int32_t*> diagonals;  // [k][u] = arcs[k][u][u]
+  int levels() const { return static_cast<int>(arcs.size()) - 1; }
+  const int32_t* row(int k, int u) const {
+    return arcs[static_cast<size_t>(k)] + static_cast<size_t>(u) * static_cast<size_t>(stride);
+  }
+};
+
+/// Supplies and demands have the network's stride and alignment, and zeros behind n.
+struct FlowTask {
+  const int32_t* supply = nullptr;
+  const int32_t* demand = nullptr;
+  int top = 0;        // supplies stand at level top - 1 ...
+  int bottom = 1;     // ... demands at this one; bottom + 1 < = top
+  int column = 0;     // the token whose own chain most of the flow ends in: order of work only
+  int source = 0;     // the token where most of it starts: order of work only
+  int32_t limit = 0;  // an upper bound of the value: the work stops there
+  int begin = 0;      // only the tokens begin ... end - 1 carry flow
+  int end = 0;
+  bool quick = false;  // the greedy flow alone: the value may be too small, and has no cut
+};
+
+/// One arc's share of a flow: amount units from (level, from) to (level - 1, to).
+using FlowVisit = std::function<void(int level, int from, int to, int32_t amount)>;
+
+/// Borrows the network. Each thread has its own.
+class FlowSolver {
+ public:
+  virtual ~FlowSolver() = default;
+
+  /// The value of a maximum flow, or task.limit if that is reached.
+  virtual int32_t solve(const FlowTask& task) = 0;
+
+  /// Of the last task, until the next: whether the value was proved by a cut rather than reached
+  /// the limit; ...
+  virtual bool has_cut() const = 0;
+  /// ... which nodes of level k, bottom <= k < top, are on the cut's sink side;
+  virtual bool sink_side(int k, int u) const = 0;
+  /// ... how much of supply u and of demand v the flow uses;
+  virtual int32_t supplied(int u) const = 0;
+  virtual int32_t demanded(int v) const = 0;
+  /// ... and the flow itself.
+  virtual void visit_flow(const FlowVisit& visit) const = 0;
+};
+
+/// What the flow method needs of one instruction set. begin and end are multiples of flow_block,
+/// rows 64-byte aligned, numbers from 0 to 2^30.
+struct FlowTable {
+  const char* name;
+  std::unique_ptr<FlowSolver> (*solver)(const FlowNetwork& network);
+  /// The sum over j of min(a[j], b[j]), j = begin ... end - 1.
+  int64_t (*sum_of_minima)(const int32_t* a, const int32_t* b, int begin, int end);
+  /// sums[j] = min(2^30, sums[j] + min(value, row[j])).
+  void (*add_minima)(int32_t value, const int32_t* row, int32_t* sums, int begin, int end);
+};
+
+/// The one of the instruction set in use, kernel::name().
+const FlowTable& flow_table();
+
+/// A plain solver without any of the fast one's devices, and plain loops.
+const FlowTable& flow_reference();
+
+/// One for each instruction set that this machine has, in the order of cpu_tables().
+std::vector<FlowTable> cpu_flow_tables();
+
+}  // namespace headwater::kernel

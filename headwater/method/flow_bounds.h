@@ -1,0 +1,52 @@
+// Upper bounds of attention flow that need no flow: sums of minima.
+//
+// All flow into token t passes the nodes (l, u) of any level l in between. Through one of them goes
+// no more than what reaches it from the source, V_l(i, u), nor than what t takes from it,
+// U_l(u, t), so
+//   F(i, t) <= sum_u min(V_l(i, u), U_l(u, t))     for every level l,
+// with V and U themselves such bounds of the two halves. And whatever the source is, no more goes
+// through (1, u) than layer 2 brings there, so from three layers on
+//   F(i, t) <= min(1, sum_u min(c_2(u), A_1[u, t])),   c_2 = column sums of layer 2.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "headwater/kernel/flow_memory.h"
+#include "headwater/method/flow_capacities.h"
+
+namespace headwater {
+
+/// The last bound above, for each t: what t takes in from any source three or more layers up.
+std::vector<int32_t> intake(const Capacities& capacities);
+
+/// U_l(., t) for one t and the levels 1 ... top - 1.
+class SinkBounds {
+ public:
+  SinkBounds(const Capacities& capacities, int top);
+  /// L n^2 time.
+  void compute(int t);
+  const int32_t* level(int l) const { return levels_[static_cast<size_t>(l)].data(); }
+  /// A bound for every source at `top`.
+  int32_t of_any_source() const { return any_; }
+
+ private:
+  const Capacities& capacities_;
+  int top_;
+  std::vector<kernel::IntArray> levels_;
+  int32_t any_ = 0;
+};
+
+/// V_l(i, .) for the sources asked for, and as many levels as there is memory for.
+class SourceBounds {
+ public:
+  /// At most `most` matrices of sources.size() x n. L n^2 time a source, on several threads.
+  SourceBounds(const Capacities& capacities, int top, const std::vector<int>& sources, int most);
+  /// The best bound of source number r over the levels kept, against the sink's side.
+  int64_t with(const SinkBounds& sink, int r, int begin, int end) const;
+
+ private:
+  const Capacities& capacities_;
+  std::vector<std::pair<int, kernel::IntArray>> kept_;  // level, values
+};
+
+}  // namespace headwater

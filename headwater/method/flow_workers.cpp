@@ -1,0 +1,42 @@
+#include "headwater/method/flow_workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "headwater/core/threads.h"
+
+namespace headwater {
+
+int matrices_left(const Capacities& capacities, int solvers) {
+  constexpr double beside = 64e6;
+  const int layers = capacities.layers(), n = capacities.n();
+  const int of_solver = std::max(0, layers - 2);
+  const int result = 5;  // int32, double, float and the lowest layer's columns
+  const double extra = beside / (4.0 * n * n);
+  const double left = 2 * layers + 8 + std::min(extra, 1e6) - layers - result -
+                      static_cast<double>(solvers) * of_solver;
+  return static_cast<int>(std::floor(left));
+}
+
+Workers::Workers(const Capacities& capacities) : network_(capacities.network()) {
+  int count = std::max(1, threads());
+  while (count > 1 && matrices_left(capacities, count) < 0) --count;
+  for (int k = 0; k < count; ++k) solvers_.push_back(kernel::flow_table().solver(network_));
+}
+
+void Workers::run(int tasks,
+                  const std::function<void(kernel::FlowSolver&, int worker, int k)>& task) {
+  std::atomic<int> next = 0;
+  parallel_for(std::min(count(), tasks), [&](int worker) {
+    try {
+      for (int k; (k = next.fetch_add(1)) < tasks;)
+        task(*solvers_[static_cast<size_t>(worker)], worker, k);
+    } catch (...) {
+      next = tasks;
+      throw;
+    }
+  });
+}
+
+}  // namespace headwater

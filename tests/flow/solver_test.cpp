@@ -1,0 +1,120 @@
+// Every instruction set's solver against the plain one, on tasks that the method never asks for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "headwater/core/error.h"
+#include "headwater/kernel/flow.h"
+#include "headwater/kernel/flow_memory.h"
+#include "headwater/method/flow_certificate.h"
+#include "tests/flow/kinds.h"
+#include "tests/flow/made.h"
+
+namespace headwater::test {
+namespace {
+
+using kernel::FlowTable;
+using kernel::IntArray;
+
+IntArray random_vector(int n, int stride, int64_t total, std::mt19937& random) {
+  IntArray out(stride);
+  std::exponential_distribution<double> weight(1);
+  std::vector<double> parts(static_cast<size_t>(n));
+  for (double& x : parts) x = std::pow(weight(random), 3.0);
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  for (int u = 0; u < n; ++u)
+    out[u] = static_cast<int32_t>(parts[static_cast<size_t>(u)] / sum * static_cast<double>(total));
+  return out;
+}
+
+TEST(FlowSolver, EveryInstructionSetAgreesWithThePlainOne) {
+  std::mt19937 random(7);
+  for (const std::string& kind : kinds()) {
+    for (int n : {1, 2, 15, 16, 17, 37}) {
+      const Capacities capacities = capacities_of(stack_of(kind, n, 6, 11));
+      const FlowCheck check(capacities);
+      const kernel::FlowNetwork network = capacities.network();
+      const auto plain = kernel::flow_reference().solver(network);
+      for (const FlowTable& table : kernel::cpu_flow_tables()) {
+        const auto solver = table.solver(network);
+        for (int round = 0; round < 12; ++round) {
+          const int bottom = static_cast<int>(random() % 4) + 1;
+          const IntArray supply = random_vector(n, capacities.stride(), kernel::flow_unit, random);
+          const IntArray demand =
+              random_vector(n, capacities.stride(),
+                            kernel::flow_unit / (1 + static_cast<int>(random() % 3)), random);
+          kernel::FlowTask task;
+          task.supply = supply.data();
+          task.demand = demand.data();
+          task.bottom = bottom;
+          task.top = bottom + 1 + static_cast<int>(random() % static_cast<unsigned>(7 - bottom));
+          task.column = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.source = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.limit = kernel::flow_unit;
+          task.end = n;
+          const int32_t value = plain->solve(task);
+          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          check.flow(task, *solver, value);
+          check.flow(task, *plain, value);
+          task.limit = value;
+          ASSERT_EQ(solver->solve(task), value);
+          task.quick = true;
+          const int32_t greedy = solver->solve(task);
+          EXPECT_LE(greedy, value);
+          check.flow(task, *solver, greedy);
+        }
+      }
+    }
+  }
+}
+
+TEST(FlowSolver, SumsOfMinimaAgreeWithThePlainOnes) {
+  std::mt19937 random(1);
+  for (const FlowTable& table : kernel::cpu_flow_tables()) {
+    for (int blocks = 0; blocks < 9; ++blocks) {
+      const int count = blocks * kernel::flow_block;
+      IntArray a(count), b(count), sums(count), expected(count);
+      for (int j = 0; j < count; ++j) {
+        a[j] = static_cast<int32_t>(random() >> 2);
+        b[j] = static_cast<int32_t>(random() >> 2);
+        sums[j] = expected[j] = static_cast<int32_t>(random() >> 2);
+      }
+      EXPECT_EQ(table.sum_of_minima(a.data(), b.data(), 0, count),
+                kernel::flow_reference().sum_of_minima(a.data(), b.data(), 0, count));
+      table.add_minima(1 << 28, a.data(), sums.data(), 0, count);
+      kernel::flow_reference().add_minima(1 << 28, a.data(), expected.data(), 0, count);
+      for (int j = 0; j < count; ++j) EXPECT_EQ(sums[j], expected[j]);
+    }
+  }
+}
+
+// A wrong value must not pass.
+TEST(FlowCertificate, RefusesWhatIsNotSo) {
+  const Capacities capacities = capacities_of(stack_of("bert", 12, 4, 1));
+  const FlowCheck check(capacities);
+  const kernel::FlowNetwork network = capacities.network();
+  const auto own = kernel::flow_table().solver(network);
+  kernel::FlowTask task;
+  task.supply = capacities.row(4, 3);
+  task.demand = capacities.bottom_column(5);
+  task.top = 4;
+  task.column = 5;
+  task.source = 3;
+  task.limit = kernel::flow_unit;
+  task.end = 12;
+  const int32_t value = own->solve(task);
+  check.flow(task, *own, value);
+  EXPECT_THROW(check.flow(task, *own, value - 1), Error);
+  SinkCheck sink(check, 5, 3);
+  if (own->has_cut()) {
+    EXPECT_THROW(sink.add_cut(task, *own, value + 1), Error);
+    sink.add_cut(task, *own, value);
+    sink.bounded(3, 4, value, nullptr);
+  }
+  EXPECT_THROW(sink.bounded(3, 4, value - 1, nullptr), Error);
+  EXPECT_THROW(check.takes_in_all(5, check.intake(5) - 1), Error);
+}
+
+}  // namespace
+}  // namespace headwater::test
