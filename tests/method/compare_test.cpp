@@ -67,7 +67,7 @@ TEST(Comparisons, HaveTheirPanels) {
   const Comparison fuse = compare_fuse(*source, options);
   EXPECT_EQ(labels(fuse), (Labels{"fuse mean", "fuse max", "fuse min"}));
   const Comparison method = compare_method(*source, options);
-  EXPECT_EQ(labels(method), (Labels{"raw, layer 2", "average", "rollout"}));
+  EXPECT_EQ(labels(method), (Labels{"raw, layer 2", "average", "rollout", "flow"}));
   expect_same(method.panels[1], average(*source, options));
   expect_error(Error::Kind::work, {"has no layer 3"}, [&] { compare_layer(*source, options, 3); });
 }

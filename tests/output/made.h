@@ -69,7 +69,7 @@ inline Comparison made_comparison(int n, int panels) {
 template <class... Results>
 std::vector<Result> results_of(Results... results) {
   std::vector<Result> out;
-  (out.push_back(std::move(results)), ...);
+  (out.emplace_back(std::move(results)), ...);
   return out;
 }
 

@@ -137,8 +137,15 @@ class Solver final : public FlowSolver {
   int32_t push_row(int k, int u, int32_t most);
   int32_t push_row_into_column(int k, int u, int32_t most);
   bool label();
+  void clear_labels();
+  bool source_reached() const;
+  bool label_above(int k, int d);
+  bool label_below(int k, int d);
+  bool mark(int k, int v, int from, int d);
   int32_t augment(int32_t most);
   int32_t advance(int k, int u, int32_t most);
+  int32_t advance_down(int k, int u, int32_t most);
+  int32_t advance_up(int k, int u, int32_t most);
 
   const FlowNetwork& network_;
   const int n_, blocks_;
@@ -450,231 +457,6 @@ int32_t Solver::push(int k, int u, int32_t most) {
   return most - left;
 }
 
-// Labels nodes by their distance to the sink, from the sink, until the source's side is reached.
-// False if it is not: then the labelled nodes are the sink side of a minimum cut.
-bool Solver::label() {
-  const int bottom = task_.bottom, top = task_.top;
-  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-  for (int k = bottom; k < top; ++k) {
-    Level& level = at(k);
-    std::fill_n(level.distance.data(), level.distance.size(), far);
-    std::fill_n(level.parent_count.begin() + first, count, uint8_t{0});
-    for (int c = begin_; c < end_; ++c) {
-      const size_t b = static_cast<size_t>(c);
-      level.front[b] = level.next_front[b] = 0;
-      const int real = std::min(flow_block, n_ - c * flow_block);
-      level.unseen[b] = static_cast<uint16_t>((1u << real) - 1);
-    }
-  }
-  bool any = false;
-  Level& lowest = at(bottom);
-  for (int c = begin_; c < end_; ++c) {
-    const size_t b = static_cast<size_t>(c);
-    const Bits bits = positive(load_block(room_.data() + c * flow_block));
-    lowest.front[b] = static_cast<uint16_t>(bits);
-    lowest.unseen[b] &= static_cast<uint16_t>(~bits);
-    any |= bits != 0;
-    for (Bits rest = bits; rest; rest &= rest - 1)
-      lowest.distance[c * flow_block + first_of(rest)] = 1;
-  }
-  for (int d = 1; any; ++d) {
-    for (int c = begin_; c < end_; ++c) {
-      if (at(top - 1).front[static_cast<size_t>(c)] &
-          positive(load_block(supply_.data() + c * flow_block))) {
-        source_distance_ = d;
-        return true;
-      }
-    }
-    any = false;
-    for (int k = bottom; k < top; ++k) {
-      Level& level = at(k);
-      bool active = false;
-      for (int c = begin_; c < end_; ++c) active |= level.front[static_cast<size_t>(c)] != 0;
-      if (!active) continue;
-      if (k + 1 < top) {
-        // Nodes above with capacity left on an arc into the front.
-        Level& above = at(k + 1);
-        const bool column = has(level.front, t_);
-        for (int c = begin_; c < end_; ++c) {
-          const size_t b = static_cast<size_t>(c);
-          const int j = c * flow_block;
-          Bits open = above.unseen[b];
-          if (!open) continue;
-          Bits found = open & level.front[b] & positive(load_block(above.diagonal.data() + j));
-          if (column) found |= open & positive(load_block(above.column.data() + j));
-          for (Bits rest = open & ~found; rest; rest &= rest - 1) {
-            const int w = j + first_of(rest);
-            const int32_t* arcs = row(k + 1, w);
-            const int end = row_end(w);
-            for (int e = begin_; e < end; ++e) {
-              const Bits front = level.front[static_cast<size_t>(e)];
-              if (front && (front & positive(load_block(arcs + e * flow_block)))) {
-                found |= 1u << (w - j);
-                break;
-              }
-            }
-          }
-          if (!found) continue;
-          above.next_front[b] |= static_cast<uint16_t>(found);
-          above.unseen[b] &= static_cast<uint16_t>(~found);
-          any = true;
-          for (Bits rest = found; rest; rest &= rest - 1)
-            above.distance[j + first_of(rest)] = d + 1;
-        }
-      }
-      if (k > bottom) {
-        // Nodes below that a node of the front sends flow to: it can send that elsewhere.
-        Level& below = at(k - 1);
-        const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
-        const auto found = [&](int v, int from) {
-          if (below.distance[v] == far) {
-            below.distance[v] = d + 1;
-            below.next_front[static_cast<size_t>(v) / flow_block] |=
-                static_cast<uint16_t>(1u << (v % flow_block));
-            clear(below.unseen, v);
-            any = true;
-          }
-          uint8_t& number = below.parent_count[static_cast<size_t>(v)];
-          if (below.distance[v] != d + 1 || number == most_parents) return;
-          below.parents[static_cast<size_t>(v) * most_parents + number++] =
-              static_cast<uint16_t>(from);
-        };
-        const bool column = below.distance[t_] >= d + 1;
-        for (int c = begin_; c < end_; ++c) {
-          const int j = c * flow_block;
-          const Bits front = level.front[static_cast<size_t>(c)];
-          if (!front) continue;
-          for (Bits bits =
-                   front & less(load_block(level.diagonal.data() + j), load_block(full + j));
-               bits; bits &= bits - 1)
-            found(j + first_of(bits), j + first_of(bits));
-          if (!column) continue;
-          for (Bits bits = front & less(load_block(level.column.data() + j),
-                                        load_block(level.column_full.data() + j));
-               bits; bits &= bits - 1)
-            found(t_, j + first_of(bits));
-        }
-        for (int u : level.changed) {
-          if (!has(level.front, u)) continue;
-          const int32_t* arcs = row(k, u);
-          const int32_t* whole = network_.row(k, u);
-          const int end = row_end(u);
-          for (int e = begin_; e < end; ++e) {
-            const Bits wanted =
-                below.unseen[static_cast<size_t>(e)] | below.next_front[static_cast<size_t>(e)];
-            if (!wanted) continue;
-            const int j = e * flow_block;
-            Bits bits = wanted & less(load_block(arcs + j), load_block(whole + j));
-            for (; bits; bits &= bits - 1) {
-              const int v = j + first_of(bits);
-              if (v != u && v != t_) found(v, u);
-            }
-          }
-        }
-      }
-    }
-    for (int k = bottom; k < top; ++k) {
-      std::swap(at(k).front, at(k).next_front);
-      std::fill(at(k).next_front.begin() + begin_, at(k).next_front.begin() + end_, uint16_t{0});
-    }
-  }
-  return false;
-}
-
-int32_t Solver::augment(int32_t most) {
-  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-  for (int k = task_.bottom; k < task_.top; ++k) {
-    std::fill_n(at(k).next.begin() + first, count, static_cast<int16_t>(begin_));
-    std::fill_n(at(k).parent_next.begin() + first, count, uint8_t{0});
-  }
-  int32_t sent = 0;
-  const Level& highest = at(task_.top - 1);
-  for (int c = begin_; c < end_ && sent < most; ++c) {
-    const int j = c * flow_block;
-    Bits bits = positive(load_block(supply_.data() + j)) &
-                equal(load_block(highest.distance.data() + j), source_distance_);
-    for (; bits && sent < most; bits &= bits - 1) {
-      const int u = j + first_of(bits);
-      const int32_t p = advance(task_.top - 1, u, std::min(supply_[u], most - sent));
-      supply_[u] -= p;
-      sent += p;
-    }
-  }
-  return sent;
-}
-
-// Pushes up to `most` from (k, u) along labels that fall by one.
-int32_t Solver::advance(int k, int u, int32_t most) {
-  Level& level = at(k);
-  const int32_t d = level.distance[u];
-  int32_t left = most;
-  if (k == task_.bottom && d == 1) {
-    const int32_t p = std::min(most, room_[u]);
-    room_[u] -= p;
-    if (room_[u] == 0) level.distance[u] = far;
-    return p;
-  }
-  if (k > task_.bottom) {
-    Level& below = at(k - 1);
-    const auto down = [&](int v, int32_t& arc) {
-      while (left > 0 && arc > 0 && below.distance[v] == d - 1) {
-        const int32_t p = advance(k - 1, v, std::min(left, arc));
-        arc -= p;
-        left -= p;
-      }
-    };
-    if (u != t_) down(t_, level.column[u]);
-    down(u, level.diagonal[u]);
-    int32_t* arcs = row(k, u);
-    const int end = row_end(u);
-    int c = level.next[static_cast<size_t>(u)];
-    for (; c < end && left > 0; ++c) {
-      const int j = c * flow_block;
-      while (left > 0) {
-        const Bits bits =
-            equal(load_block(below.distance.data() + j), d - 1) & positive(load_block(arcs + j));
-        if (!bits) break;
-        const int v = j + first_of(bits);
-        const int32_t p = advance(k - 1, v, std::min(left, arcs[v]));
-        if (p == 0) continue;
-        save(k, u, arcs + j);
-        arcs[v] -= p;
-        left -= p;
-      }
-      if (left == 0) break;
-    }
-    level.next[static_cast<size_t>(u)] = static_cast<int16_t>(c);
-    if (left == 0) return most;
-  }
-  if (k + 1 < task_.top) {
-    Level& above = at(k + 1);
-    uint8_t& q = level.parent_next[static_cast<size_t>(u)];
-    for (; q < level.parent_count[static_cast<size_t>(u)]; ++q) {
-      const int w = level.parents[static_cast<size_t>(u) * most_parents + q];
-      if (above.distance[w] != d - 1) continue;
-      int32_t* arc;
-      int32_t flow;
-      if (w == u) {
-        arc = &above.diagonal[u];
-        flow = network_.diagonals[static_cast<size_t>(k) + 1][u] - *arc;
-      } else if (u == t_) {
-        arc = &above.column[w];
-        flow = above.column_full[w] - *arc;
-      } else {
-        arc = row(k + 1, w) + u;
-        flow = network_.row(k + 1, w)[u] - *arc;
-      }
-      if (flow <= 0) continue;
-      const int32_t p = advance(k + 1, w, std::min(left, flow));
-      *arc += p;
-      left -= p;
-      if (left == 0) return most;
-    }
-  }
-  level.distance[u] = far;
-  return most - left;
-}
-
 void Solver::visit_flow(const FlowVisit& visit) const {
   for (int k = task_.bottom + 1; k < task_.top; ++k) {
     const Level& level = at(k);
@@ -692,10 +474,6 @@ void Solver::visit_flow(const FlowVisit& visit) const {
         if (v != u && v != t_ && full[v] != left[v]) visit(k, u, v, full[v] - left[v]);
     }
   }
-}
-
-std::unique_ptr<FlowSolver> make_solver(const FlowNetwork& network) {
-  return std::make_unique<Solver>(network);
 }
 
 }  // namespace HWY_NAMESPACE
