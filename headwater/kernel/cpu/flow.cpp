@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"
 // clang-format on
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
+#include "headwater/kernel/cpu/flow_greedy-inl.h"
 #include "headwater/kernel/cpu/flow_phases-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
 #include "headwater/kernel/kernel.h"
