@@ -5,10 +5,11 @@
 // token's own chain (k, u) -> (k-1, u), and into the chain of the task's column t. Both kinds of
 // arcs lie apart from the rest, in one vector a level, so that a step of sixteen chains is one
 // operation:
-//   1. every supply straight down its own chain, and out into t's chain where that has room;
-//   2. what is left of a supply, node by node: its row, sixteen arcs at a time, each followed by
+//   1. the few large supplies, which have the least choice, node by node;
+//   2. every other supply straight down its own chain, and over into t's chain where that has room;
+//   3. what is left of them, node by node: the node's row, sixteen arcs at a time, each followed by
 //      the chain below it; then what is still left, arc by arc, as in a depth-first search;
-//   3. Dinic's phases until no path is left or the task's limit is reached. Most flows never get
+//   4. Dinic's phases until no path is left or the task's limit is reached. Most flows never get
 //      here.
 // Residual capacities are set up once. A solve saves each block before its first change and the
 // next one puts the blocks back, so that a flow costs what it touches.
