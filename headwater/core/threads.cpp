@@ -11,6 +11,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headwater {
@@ -26,6 +27,8 @@ std::atomic<int>& wanted() {
   static std::atomic<int> count = usable_cores();
   return count;
 }
+
+thread_local bool inside_a_task = false;
 
 // One loop over task numbers that several threads share.
 struct Loop {
@@ -46,9 +49,13 @@ struct Loop {
     }
   }
 
+  bool open() const { return next.load() < count; }
+
   const int count;
   const std::function<void(int)>& task;
   std::atomic<int> next{0};
+  // Helpers at work on it. Changed under the pool's mutex, looked at without it.
+  std::atomic<int> helpers{0};
   // Tasks are handed out in order, so when one fails all before it have begun and will end: the
   // lowest that fails is the same for any number of threads.
   std::mutex mutex;
@@ -94,28 +101,57 @@ class Pool {
   /// As many as were asked for.
   int helpers() const { return helpers_; }
 
-  // Waits for the helpers that joined in, not for those that the system did not wake in time: on a
-  // machine with other work a small loop must not wait for a thread that has nothing to do.
   void run(Loop& loop) {
-    {
-      std::lock_guard lock(mutex_);
-      loop_ = &loop;
-      ++round_;
-    }
-    const int needed = std::min(helpers(), loop.count - 1);
-    for (int i = 0; i < needed; ++i) wake_.notify_one();
+    offer(loop_, loop, std::min(helpers(), loop.count - 1));
     loop.work();
+    withdraw(loop_, loop);
+  }
+
+  /// False if there is one already.
+  bool start_background(Loop& loop) {
     {
       std::lock_guard lock(mutex_);
-      loop_ = nullptr;
+      if (background_ != nullptr) return false;
     }
-    look_for([this] { return busy_ == 0; });
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
+    offer(background_, loop, std::min(helpers(), loop.count));
+    return true;
+  }
+  void end_background(Loop& loop) { withdraw(background_, loop); }
+  bool has_background() {
+    std::lock_guard lock(mutex_);
+    return background_ != nullptr;
   }
 
  private:
+  void offer(Loop*& place, Loop& loop, int needed) {
+    {
+      std::lock_guard lock(mutex_);
+      place = &loop;
+      ++round_;
+    }
+    for (int i = 0; i < needed; ++i) wake_.notify_one();
+  }
+
+  // Waits for the helpers that joined in, not for those that the system did not wake in time: on a
+  // machine with other work a small loop must not wait for a thread that has nothing to do.
+  void withdraw(Loop*& place, Loop& loop) {
+    {
+      std::lock_guard lock(mutex_);
+      place = nullptr;
+    }
+    look_for([&] { return loop.helpers == 0; });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return loop.helpers == 0; });
+  }
+
+  Loop* open_loop() const {
+    for (Loop* loop : {background_, loop_})
+      if (loop != nullptr && loop->open()) return loop;
+    return nullptr;
+  }
+
   void serve() {
+    inside_a_task = true;
     long seen = 0;
     while (true) {
       look_for([&] { return round_ != seen; });
@@ -123,30 +159,29 @@ class Pool {
       wake_.wait(lock, [&] { return round_ != seen; });
       if (stopping_) return;
       seen = round_;
-      if (loop_ == nullptr) continue;
-      Loop* loop = loop_;
-      ++busy_;
-      lock.unlock();
-      loop->work();
-      lock.lock();
-      if (--busy_ == 0) done_.notify_one();
+      while (Loop* loop = open_loop()) {
+        ++loop->helpers;
+        lock.unlock();
+        loop->work();
+        lock.lock();
+        if (--loop->helpers == 0) done_.notify_all();
+      }
     }
   }
 
   const int helpers_;
-  // All changed under the mutex; atomic because they are also looked at without it.
+  // Changed under the mutex; atomic because it is also looked at without it.
   std::atomic<long> round_{0};
-  std::atomic<int> busy_{0};
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   Loop* loop_ = nullptr;
+  Loop* background_ = nullptr;
   bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };
 
 std::mutex pool_in_use;
 std::unique_ptr<Pool> pool;
-thread_local bool inside_a_task = false;
 
 // A child of fork() has the pool's memory but none of its threads: it leaves that pool behind,
 // since it can join nothing, and makes its own when it needs one.
@@ -158,24 +193,66 @@ int threads() { return wanted().load(); }
 
 void set_threads(int count) { wanted().store(std::max(1, count)); }
 
-void parallel_for(int count, const std::function<void(int)>& task) {
+namespace {
+
+// The pool for as many threads as are wanted now, made anew if it is another number; none while
+// another thread's background work depends on the old one. The caller holds pool_in_use.
+Pool* wanted_pool() {
   static const int registered = pthread_atfork(nullptr, nullptr, leave_pool_to_parent);
   static_cast<void>(registered);
+  if (pool && pool->helpers() == threads() - 1) return pool.get();
+  if (pool && pool->has_background()) return nullptr;
+  pool.reset();
+  pool = std::make_unique<Pool>(threads() - 1);
+  return pool.get();
+}
+
+}  // namespace
+
+void parallel_for(int count, const std::function<void(int)>& task) {
   const int helpers = std::min(threads(), count) - 1;
   std::unique_lock lock(pool_in_use, std::defer_lock);
-  if (helpers < 1 || inside_a_task || !lock.try_lock()) {
+  Pool* with = nullptr;
+  if (helpers >= 1 && !inside_a_task && lock.try_lock()) with = wanted_pool();
+  if (with == nullptr) {
     for (int i = 0; i < count; ++i) task(i);
     return;
   }
-  if (!pool || pool->helpers() != threads() - 1) {
-    pool.reset();
-    pool = std::make_unique<Pool>(threads() - 1);
-  }
   inside_a_task = true;
   Loop loop(count, task);
-  pool->run(loop);
+  with->run(loop);
   inside_a_task = false;
   if (loop.error) std::rethrow_exception(loop.error);
+}
+
+struct Background::State {
+  State(int count, std::function<void(int)> given) : task(std::move(given)), loop(count, task) {
+    std::unique_lock lock(pool_in_use, std::defer_lock);
+    if (threads() < 2 || inside_a_task || !lock.try_lock()) return;
+    with = wanted_pool();
+    if (with != nullptr && !with->start_background(loop)) with = nullptr;
+  }
+
+  std::function<void(int)> task;
+  Loop loop;
+  Pool* with = nullptr;  // that has been offered the tasks
+};
+
+Background::Background(int count, std::function<void(int)> task)
+    : state_(std::make_unique<State>(count, std::move(task))) {}
+
+Background::~Background() {
+  if (state_->with == nullptr) return;
+  state_->loop.next.store(state_->loop.count);
+  state_->with->end_background(state_->loop);
+}
+
+void Background::finish() {
+  const bool nested = std::exchange(inside_a_task, true);
+  state_->loop.work();
+  inside_a_task = nested;
+  if (Pool* with = std::exchange(state_->with, nullptr)) with->end_background(state_->loop);
+  if (state_->loop.error) std::rethrow_exception(state_->loop.error);
 }
 
 }  // namespace headwater

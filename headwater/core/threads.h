@@ -1,6 +1,7 @@
 // The engine's own threads: one pool for the process, made when it is first needed.
 #pragma once
 #include <functional>
+#include <memory>
 
 namespace headwater {
 
@@ -16,5 +17,24 @@ void set_threads(int count);
 /// thrown again here: the same one for any number of threads. A call from inside a task, or from a
 /// second thread while the pool is busy, runs on its own thread.
 void parallel_for(int count, const std::function<void(int)>& task);
+
+/// task(0) ... task(count - 1) beside what the caller does meanwhile. The other threads take these
+/// first and then join the caller's loops, so that work which waits for memory and work which
+/// computes run side by side. One at a time in a process: the tasks of a second wait for finish().
+class Background {
+ public:
+  Background(int count, std::function<void(int)> task);
+  /// Without finish(): tasks that have not begun never do; waits for the others.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Works along until all tasks are done. Throws as parallel_for does.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace headwater

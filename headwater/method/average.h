@@ -9,7 +9,7 @@
 
 namespace headwater {
 
-/// Mean over options.layers. L n^2 time, two n x n matrices. Throws Error.
+/// Mean over options.layers. L n^2 time, three n x n matrices. Throws Error.
 Attribution average(Source& source, const Options& options = {});
 
 /// Layer `layer` (from the end if negative) fused by options.fuse. options.row chooses rows;

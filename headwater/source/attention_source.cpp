@@ -178,12 +178,16 @@ struct AttentionSource::Pass {
     }
   }
 
-  void run() {
-    if (tensor.deflated) {
+  /// A deflated layer is one task, any other a task for each block of rows.
+  int tasks() const { return tensor.deflated ? 1 : blocks(); }
+  void run(int task) {
+    if (tensor.deflated)
       fuse_stream();
-      return;
-    }
-    parallel_for(blocks(), [this](int b) { fuse_block(b); });
+    else
+      fuse_block(task);
+  }
+
+  void release_pages() const {
     const uint64_t size = static_cast<uint64_t>(heads) *
                           static_cast<uint64_t>(source.example_.padded) *
                           static_cast<uint64_t>(source.example_.padded);
@@ -234,15 +238,36 @@ Matrix room_for(int n, const std::string& name) {
 
 }  // namespace
 
+// While a layer is visited, the other threads fuse the next one into a second map: fusing waits for
+// memory and most visitors compute. Small maps are not worth handing over.
 void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
-  Matrix map = room_for(static_cast<int>(kept_.size()), example_.name);
+  const int n = static_cast<int>(kept_.size());
+  const bool ahead = n >= 256 && range.size() > 1;
+  Matrix map = room_for(n, example_.name), other = room_for(ahead ? n : 0, example_.name);
   mended_ = 0;
-  for (int k = 0; k < range.size(); ++k) {
-    const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
-    Pass pass(*this, layer, fuse, map);
-    pass.run();
+  const auto layer_at = [&](int k) {
+    return direction == Direction::up ? range.begin + k : range.end - 1 - k;
+  };
+  const auto finish = [&](Pass& pass) {
     mended_ += pass.mended;
-    visit(layer, map);
+    pass.release_pages();
+  };
+  for (int k = 0; k < range.size(); ++k) {
+    if (k == 0 || !ahead) {
+      Pass pass(*this, layer_at(k), fuse, map);
+      parallel_for(pass.tasks(), [&](int task) { pass.run(task); });
+      finish(pass);
+    }
+    if (!ahead || k + 1 == range.size()) {
+      visit(layer_at(k), map);
+      continue;
+    }
+    Pass pass(*this, layer_at(k + 1), fuse, other);
+    Background next(pass.tasks(), [&](int task) { pass.run(task); });
+    visit(layer_at(k), map);
+    next.finish();
+    finish(pass);
+    std::swap(map, other);
   }
 }
 

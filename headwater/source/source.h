@@ -32,8 +32,8 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual const Example& example() const = 0;
-  /// Calls visit for the layers of `range` in `direction`, one after the other. Holds one n x n
-  /// map, whatever the numbers of layers and heads. Entries are finite and not negative. Throws
+  /// Calls visit for the layers of `range` in `direction`, one after the other. Holds two n x n
+  /// maps, whatever the numbers of layers and heads. Entries are finite and not negative. Throws
   /// Error, which names layer, head and row, where the attention is not attention, or where `fuse`
   /// names a head that is not there.
   virtual void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) = 0;

@@ -131,5 +131,63 @@ TEST_F(Threads, WorkInAChildThatWasForked) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+TEST_F(Threads, WorkInTheBackgroundBesideTheCallersLoops) {
+  for (int count : {1, 2, 4}) {
+    set_threads(count);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::atomic<int>> behind(50), before(50);
+      Background background(50, [&](int i) { ++behind[static_cast<size_t>(i)]; });
+      for (int loop = 0; loop < 3; ++loop)
+        parallel_for(50, [&](int i) { ++before[static_cast<size_t>(i)]; });
+      background.finish();
+      for (const auto& one : behind) ASSERT_EQ(one, 1);
+      for (const auto& one : before) ASSERT_EQ(one, 3);
+    }
+  }
+}
+
+TEST_F(Threads, HandOverTheLowestExceptionOfTheBackgroundWhenItIsFinished) {
+  for (int count : {1, 4}) {
+    set_threads(count);
+    for (int round = 0; round < 200; ++round) {
+      Background background(20, [](int i) {
+        if (i >= 3) throw std::runtime_error(std::to_string(i));
+      });
+      try {
+        background.finish();
+        ADD_FAILURE() << "no exception";
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "3");
+      }
+    }
+  }
+}
+
+TEST_F(Threads, LeaveNoTaskRunningWhenTheBackgroundIsGivenUp) {
+  set_threads(4);
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> running = 0;
+    {
+      Background background(1000, [&](int) {
+        ++running;
+        --running;
+      });
+    }
+    EXPECT_EQ(running, 0);
+  }
+}
+
+TEST_F(Threads, TakeASecondBackgroundAndAnotherNumberOfThreadsMeanwhile) {
+  set_threads(3);
+  std::atomic<int> first = 0, second = 0, loop = 0;
+  Background one(100, [&](int) { ++first; });
+  Background two(100, [&](int) { ++second; });
+  set_threads(2);
+  parallel_for(100, [&](int) { ++loop; });
+  two.finish();
+  one.finish();
+  EXPECT_EQ(first + second + loop, 300);
+}
+
 }  // namespace
 }  // namespace headwater

@@ -34,7 +34,7 @@ constexpr int tall = 6, low = 4;
 #endif
 constexpr int panel_width = static_cast<int>(2 * lanes);
 constexpr int slab_depth = 512;
-constexpr int tile_rows = 8, tile_columns = 8;  // panels of a task
+constexpr int tile_rows = 2, tile_columns = 8;  // panels of a task
 
 // Some rows of a or columns of b, packed at data[k * height] or data[k * panel_width].
 struct Panel {
