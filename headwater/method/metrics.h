@@ -37,8 +37,8 @@ struct Metrics {
   Timing timing;
 };
 
-/// `layer` counts from the end if negative. Throws Error as Source does. Two n x n matrices at a
-/// time.
+/// `layer` counts from the end if negative. Throws Error as Source does. Four n x n matrices at
+/// a time.
 Metrics metrics(Batch& batch, const Options& options, int layer = -1);
 /// The same for one item.
 Metrics metrics(Source& source, const Options& options, int layer = -1);

@@ -17,8 +17,8 @@
 
 namespace headwater {
 
-/// The rows that options.row asks for (all by default) of the rollout over options.layers. Three n
-/// x n matrices for all rows, one and a few vectors for some; whatever the numbers of layers and
+/// The rows that options.row asks for (all by default) of the rollout over options.layers. Four
+/// n x n matrices for all rows, two and a few vectors for some; whatever the numbers of layers and
 /// heads. Throws Error.
 Attribution rollout(Source& source, const Options& options = {});
 

@@ -30,7 +30,7 @@ def batch(tmp_path):
 @pytest.fixture
 def slow(tmp_path):
     """Words of a command that takes seconds: plain loops in double."""
-    path = save(tmp_path / "slow.npy", [np.full((8, 700, 700), 1 / 700, np.float32)])
+    path = save(tmp_path / "slow.npy", [np.full((8, 1000, 1000), 1 / 1000, np.float32)])
     return ["rollout", path, "--kernel", "reference"]
 
 

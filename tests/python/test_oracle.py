@@ -353,7 +353,7 @@ def test_compare_has_the_oracles_panels_and_agreement(by, tmp_path):
         "discard": [(f"discard {d:g}", oracle.rollout(stack, oracle.Options(discard=d))) for d in (0, 0.1, 0.3, 0.5)],
         "fuse": [(f"fuse {how}", oracle.rollout(stack, oracle.Options(fuse=how))) for how in ("mean", "max", "min")],
         "method": [("raw, layer 8", oracle.raw(stack, -1)), ("average", oracle.average(stack, paper)),
-                   ("rollout", oracle.rollout(stack, paper))],
+                   ("rollout", oracle.rollout(stack, paper)), ("flow", np.array(ask("flow", path)["values"]))],
     }[by]
     assert found["by"] == by
     assert [panel["label"] for panel in found["panels"]] == [label for label, _ in panels]
