@@ -34,7 +34,8 @@ constexpr int tall = 6, low = 4;
 #endif
 constexpr int panel_width = static_cast<int>(2 * lanes);
 constexpr int slab_depth = 512;
-constexpr int tile_rows = 2, tile_columns = 8;  // panels of a task
+constexpr int packed_together = 2;              // panels of a: as large as one of b
+constexpr int tile_rows = 2, tile_columns = 4;  // panels of a task
 
 // Some rows of a or columns of b, packed at data[k * height] or data[k * panel_width].
 struct Panel {
@@ -119,16 +120,11 @@ class Slab {
   void run(MatrixView a, MatrixView b, int k, int depth, bool threads) {
     const int column_panels = static_cast<int>(columns_.size());
     const int row_panels = static_cast<int>(rows_.size());
-    const int packs = (column_panels + 1) / 2;
     const auto pack = [&](int task) {
-      if (task < packs) {
-        for (int p = 2 * task; p < std::min(2 * task + 2, column_panels); ++p)
-          pack_b(b, k, depth, columns_[static_cast<size_t>(p)]);
-      } else {
-        const int first = 4 * (task - packs);
-        for (int p = first; p < std::min(first + 4, row_panels); ++p)
-          pack_a(a, k, depth, rows_[static_cast<size_t>(p)]);
-      }
+      if (task < column_panels) return pack_b(b, k, depth, columns_[static_cast<size_t>(task)]);
+      const int first = packed_together * (task - column_panels);
+      for (int p = first; p < std::min(first + packed_together, row_panels); ++p)
+        pack_a(a, k, depth, rows_[static_cast<size_t>(p)]);
     };
     const int across = (column_panels + tile_columns - 1) / tile_columns;
     const int down = (row_panels + tile_rows - 1) / tile_rows;
@@ -137,7 +133,7 @@ class Slab {
     const auto multiply_task = [&](int task) {
       multiply_tiles(down - 1 - task / across, task % across, k > 0);
     };
-    const int pack_tasks = packs + (row_panels + 3) / 4;
+    const int pack_tasks = column_panels + (row_panels + packed_together - 1) / packed_together;
     if (threads) {
       parallel_for(pack_tasks, pack);
       parallel_for(across * down, multiply_task);
