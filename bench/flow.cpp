@@ -3,6 +3,7 @@
 //
 //   bench_flow ours KIND n L all|row|every THREADS REPEATS   seconds, best of REPEATS
 //   bench_flow lemon|igraph KIND n L PAIRS                   seconds a pair, after equality
+//   bench_flow value KIND n L i t                            one pair, in units of 2^-30
 //   bench_flow write KIND n L FILE                           the integers: int32 n, L, then layers
 // KIND is one of tests/flow/kinds.h, or a file of attention (n and L are then the file's).
 #include <fmt/format.h>
@@ -86,6 +87,13 @@ void time_ours(const Capacities& capacities, const std::string& what, int thread
       static_cast<double>(used.ru_maxrss) / 1024);
 }
 
+int32_t value_of(const Capacities& capacities, int i, int t) {
+  FlowRequest request;
+  request.sources = {i};
+  request.sinks = {t};
+  return flow_of_pairs(capacities, request).tops[0][0];
+}
+
 int time_competitor(const Capacities& capacities, const std::string& name, int pairs) {
   const Layers lists = lists_of(capacities);
   const int n = capacities.n();
@@ -96,10 +104,7 @@ int time_competitor(const Capacities& capacities, const std::string& name, int p
     int i = static_cast<int>(random() % static_cast<unsigned>(n));
     int t = static_cast<int>(random() % static_cast<unsigned>(n));
     if (capacities.causal() && i < t) std::swap(i, t);
-    FlowRequest request;
-    request.sources = {i};
-    request.sinks = {t};
-    const int32_t ours = flow_of_pairs(capacities, request).tops[0][0];
+    const int32_t ours = value_of(capacities, i, t);
     const double start = now();
     const int64_t theirs = competitor->flow(i, t);
     seconds += now() - start;
@@ -130,6 +135,9 @@ int run(const std::vector<std::string>& words) {
   const Capacities capacities = read(words[1], std::stoi(words[2]), std::stoi(words[3]));
   if (words[0] == "write")
     write_integers(capacities, words[4]);
+  else if (words[0] == "value")
+    fmt::print("{{\"value\": {}}}\n",
+               value_of(capacities, std::stoi(words[4]), std::stoi(words.at(5))));
   else if (words[0] != "ours")
     return time_competitor(capacities, words[0], std::stoi(words[4]));
   else

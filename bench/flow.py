@@ -50,7 +50,8 @@ def graph_of(layers):
     blocks = [[None] * (len(layers) + 1) for _ in range(len(layers) + 1)]
     for l, layer in enumerate(layers, 1):
         blocks[l][l - 1] = csr_matrix(layer)
-    blocks[0][0] = csr_matrix(layers[0].shape, dtype=np.int32)
+    for l in (0, len(layers)):  # so that every block's size is known
+        blocks[l][l] = csr_matrix(layers[0].shape, dtype=np.int32)
     return csr_matrix(bmat(blocks, format="csr", dtype=np.int32))
 
 
@@ -66,6 +67,8 @@ def in_python(kind, n, layers):
     graph, top = graph_of(integers), layers * n
     pairs = [(n - 1, 0), (n // 2, 1)]
     scipy, values = seconds_a_pair(lambda i, t: maximum_flow(graph, top + i, t).flow_value, pairs)
+    ours = [ask("value", kind, n, layers, i, t)["value"] for i, t in pairs]
+    assert values == ours, (values, ours)
     if n > 32:
         return scipy, None
     network = nx.from_scipy_sparse_array(graph, create_using=nx.DiGraph, edge_attribute="capacity")

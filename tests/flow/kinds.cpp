@@ -73,35 +73,44 @@ class Maker {
 
   Head choose(double depth) {
     const double r = uniform();
-    if (strong_) {
-      if (r < 0.25 + 0.55 * std::min(1.0, 2 * depth)) return Head::sink;
-      return static_cast<Head>(1 + static_cast<int>(2.999 * uniform()));
-    }
+    if (strong_ && r < 0.25 + 0.55 * std::min(1.0, 2 * depth)) return Head::sink;
+    if (strong_)
+      return r < 0.9 ? static_cast<Head>(1 + static_cast<int>(2.999 * uniform())) : Head::content;
     const double sinks = causal_ ? 0.45 * (0.5 + depth) : 0.2 + 0.25 * depth;
-    return r < sinks  ? Head::sink
-           : r < 0.55 ? Head::neighbour
-           : r < 0.7  ? Head::diffuse
-                      : Head::content;
+    const double more = causal_ ? 0.15 : 0;
+    if (r < sinks) return Head::sink;
+    if (r < 0.5 + more) return Head::neighbour;
+    return r < 0.65 + 2 * more / 3 ? Head::diffuse : Head::content;
   }
 
   void head(double depth) {
     const Head type = choose(depth);
-    const double sharp = 2 + 3 * uniform() + (strong_ ? std::log(n_) - 1 : 0);
     const int offset = causal_ || uniform() < 0.5 ? -1 : 1;
+    const double sharp = 2 + 3 * uniform();
+    const double sink = sharp + (strong_ ? std::log(n_) - 1 : 0);
     const bool last = uniform() < 0.6;
-    std::vector<double> key(static_cast<size_t>(n_));
-    for (size_t j = 0; j < key.size(); ++j) key[j] = normal() + salience_[j];
+    std::vector<double> key(static_cast<size_t>(n_)), query(key.size());
+    for (size_t j = 0; j < key.size(); ++j) {
+      key[j] = normal() + salience_[j];
+      query[j] = normal();
+    }
     scores(
         [&](int i, int j) {
-          double x = 0.7 * normal();
-          if (type == Head::sink && causal_) return j == 0 ? x + sharp + 2 : x;
-          if (type == Head::sink)
-            return x + (j == (last ? n_ - 1 : 0) ? sharp + 1 : 0) +
-                   (j == (last ? 0 : n_ - 1) ? sharp - 1 : 0);
-          if (type == Head::neighbour)
-            return std::max(-4.0, x + 4 - 1.5 * std::abs(j - i - offset));
-          if (type == Head::diffuse) return 0.5 * x;
-          return x + 1.5 * key[static_cast<size_t>(j)] - 0.01 * std::abs(i - j);
+          const double x = 0.7 * normal();
+          switch (type) {
+            case Head::sink:
+              if (causal_) return j == 0 ? x + sink + 2 + 0.3 * normal() : x;
+              if (j == (last ? n_ - 1 : 0)) return x + sink + 1;
+              if (j == (last ? 0 : n_ - 1)) return x + sink - 1;
+              return last && j == n_ / 2 ? x + sink : x;
+            case Head::neighbour:
+              return std::max(x - 4, x + sharp + 2 - 1.5 * std::abs(j - i - offset));
+            case Head::diffuse:
+              return 0.5 * x;
+            default:
+              return x + (1.2 + 0.8 * query[static_cast<size_t>(i)]) * key[static_cast<size_t>(j)] -
+                     0.01 * std::abs(i - j);
+          }
         },
         1.0 / heads_);
   }
