@@ -28,6 +28,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@cmake --preset release -DHEADWATER_BENCH=ON >/dev/null
 	@cmake --build --preset release
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/flow.py
 
 .PHONY: check
 check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing
