@@ -45,11 +45,10 @@ class Pairs {
 
   FlowValues run() {
     report(0);
-    const bool all_sources = static_cast<int>(request_.sources.size()) == n_;
     if (top_ >= shallowest_universal && !capacities_.causal() &&
         8 * request_.sources.size() > static_cast<size_t>(n_))
       universal();
-    if (request_.every_top && all_sources)
+    if (climbing())
       each_sink([&](kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
         climb(solver, scratch, c);
       });
@@ -73,6 +72,10 @@ class Pairs {
     kernel::IntArray below, here, full;
   };
 
+  // Every top layer of all sources: layer upon layer, sink by sink.
+  bool climbing() const {
+    return request_.every_top && static_cast<int>(request_.sources.size()) == n_;
+  }
   std::vector<int32_t>& values(int top) {
     return values_.tops[request_.every_top ? static_cast<size_t>(top) - 1 : 0];
   }
@@ -142,7 +145,7 @@ void Pairs::universal() {
           count += one == unknown;
           one = intake_[static_cast<size_t>(t)];
         }
-        report(request_.every_top ? 0 : count);
+        report(climbing() ? 0 : count);
       });
 }
 

@@ -237,6 +237,14 @@ TEST(Flow, ReportsPairsAndStopsWhenTold) {
   flow(*source.item(), as_they_are(), options);
   EXPECT_EQ(last, 900);
   EXPECT_EQ(total, 900);
+  InMemory deep(attention_of(stack_of("bert", 20, 8, 1)));
+  for (bool every : {false, true}) {
+    last = -1;
+    options.every_layer = every;
+    flow(*deep.item(), as_they_are(), options);
+    EXPECT_EQ(last, total);
+    EXPECT_EQ(total, every ? 8 * 400 : 400);
+  }
   options.progress = [](int64_t settled, int64_t) {
     if (settled > 100) throw std::runtime_error("stop");
   };
