@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "headwater/method/average.h"
-#include "headwater/method/flow.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 
@@ -86,14 +85,14 @@ Comparison compare_fuse(Source& source, const Options& options) {
   return done(std::move(comparison));
 }
 
-Comparison compare_method(Source& source, const Options& options) {
+Comparison compare_method(Source& source, const Options& options, const FlowOptions& flow_options) {
   Comparison comparison{"method", {}, {}};
   const Example& example = source.example();
   const Range range = resolve(options.layers, example.layers, example.name);
   add(comparison, fmt::format("raw, layer {}", range.end - 1), raw(source, range.end - 1, options));
   add(comparison, "average", average(source, options));
   add(comparison, "rollout", rollout(source, options));
-  add(comparison, "flow", flow(source, options));
+  add(comparison, "flow", flow(source, options, flow_options));
   return done(std::move(comparison));
 }
 

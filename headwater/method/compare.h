@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headwater/method/attribution.h"
+#include "headwater/method/flow.h"
 
 namespace headwater {
 
@@ -23,8 +24,10 @@ Comparison compare_evolution(Source& source, const Options& options);
 Comparison compare_discard(Source& source, const Options& options);
 /// Rollout with heads fused by mean, max and min.
 Comparison compare_fuse(Source& source, const Options& options);
-/// Raw attention of the last layer, average, rollout and flow.
-Comparison compare_method(Source& source, const Options& options);
+/// Raw attention of the last layer, average, rollout and flow, which may take long: `flow_options`
+/// can watch its progress.
+Comparison compare_method(Source& source, const Options& options,
+                          const FlowOptions& flow_options = {});
 
 /// agreement(a, b): mean over rows of the Spearman rank correlation (average ranks) between the
 /// rows of two results of one shape; rows in which either is constant are left out, and where all
