@@ -34,6 +34,7 @@ LARGEST_ERROR = 2e-6
 LARGEST_MEAN_ERROR = 1e-4  # of the mean entry, 1/n
 PAUSE = 0.1
 CALLS = 4  # a turn, after one that wakes the threads and warms the caches
+LONG = 0.5  # seconds of a call that needs no warming up
 
 # What is done, on which attention, with which discard, and the most it may take of torch's time for the full rollout.
 CASES = [
@@ -81,15 +82,16 @@ class Field:
         return error
 
     def best(self, work, discard, budget):
-        """The best seconds of each, out of as many rounds as the budget of seconds has room for, at least 3."""
+        """The best seconds of each, out of as many rounds as the budget of seconds has room for."""
         times = {one.name: [] for one in self.all}
         begin = time.perf_counter()
         rounds = 0
-        while rounds < 3 or (rounds < 60 and time.perf_counter() - begin < budget):
+        while rounds < 1 or (rounds < 60 and time.perf_counter() - begin < budget):
             for one in self.all:
                 time.sleep(PAUSE)
-                one.seconds(work, discard)
-                times[one.name] += [one.seconds(work, discard) for _ in range(CALLS)]
+                times[one.name].append(one.seconds(work, discard))
+                if times[one.name][-1] < LONG:
+                    times[one.name] += [one.seconds(work, discard) for _ in range(CALLS)]
             rounds += 1
         return {name: min(each) for name, each in times.items()}
 
