@@ -39,13 +39,12 @@ std::string read_letters(const std::string& axes) {
 
 std::string default_letters(const Tensor& tensor, bool single, const std::string& what) {
   const size_t count = tensor.shape.size();
-  const std::string all = single ? "LBHnn" : "BHnn";
   if (count == 2) return "nn";
   if (single && count == 3) return "Lnn";
   if (single && count == 4) return "LHnn";
-  if (single && count == 5) return all;
+  if (single && count == 5) return "LBHnn";
   if (!single && count == 3) return "Hnn";
-  if (!single && count == 4) return all;
+  if (!single && count == 4) return "BHnn";
   fail(
       "{}: has {} axes {}, expected {}; name them with --axes, or leave out arrays that are no "
       "attention",
