@@ -30,6 +30,7 @@ from with_torch import Torch
 
 FOLDER = ROOT / "build/bench"
 LARGEST_ERROR = 2e-6
+FLIPS_FROM = 4096  # tokens; with discard, single entries differ by up to 4e-6 from here on
 # With discard an entry within rounding of the threshold may go or stay, which changes its row but hardly the whole.
 LARGEST_MEAN_ERROR = 1e-4  # of the mean entry, 1/n
 PAUSE = 0.1
@@ -77,7 +78,8 @@ class Field:
         off = [np.abs(ours - other.result(work, discard)) for other in self.all[1:]]
         error = max(float(one.max()) for one in off)
         mean = max(float(one.mean()) for one in off) * ours.shape[1]
-        if mean > LARGEST_MEAN_ERROR or (discard == 0 and error > LARGEST_ERROR):
+        strict = discard == 0 or ours.shape[1] < FLIPS_FROM
+        if mean > LARGEST_MEAN_ERROR or (strict and error > LARGEST_ERROR):
             sys.exit(f"bench: {work}, discard {discard}: results differ by {error:.2g}, on average by {mean:.2g} / n")
         return error
 
