@@ -78,7 +78,8 @@ void run_demo(const Arguments& arguments) {
   picture("evolution.png", compare_evolution(*source, options), "the rollout after each layer");
   picture("discard.png", compare_discard(*source, options),
           "0, 0.1, 0.3 and 0.5 of the weights dropped");
-  picture("fuse.png", compare_fuse(*source, options), "heads fused by mean, max and min");
+  picture("fuse.png", compare_fuse(*source, options),
+          "heads fused by mean, max and min: alike here, as all heads are");
   tour += fmt::format(
       "\nTry next:\n"
       "  headwater rollout {0} --row cls\n"
