@@ -1,0 +1,101 @@
+// The operations of a transformer's forward pass. As in kernel.h: network_reference.cpp has all of
+// them in double with plain loops, as the judge; cpu/ has them for every instruction set from one
+// source; use() of kernel.h chooses between them.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headwater/core/dtype.h"
+#include "headwater/core/matrix.h"
+#include "headwater/kernel/kernel.h"
+
+namespace headwater::kernel {
+
+/// The weights of a linear map as their file stores them: f32, f16 or bf16, at any address, never
+/// copied as a whole.
+struct Weights {
+  DType type = DType::f32;
+  const std::byte* data = nullptr;
+  int outputs = 0;
+  int inputs = 0;
+  bool input_major = false;  // stored [inputs, outputs], as GPT-2 does; else [outputs, inputs]
+};
+
+enum class Activation {
+  none,
+  gelu,        // x/2 (1 + erf(x / sqrt 2))
+  gelu_tanh,   // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+  quick_gelu,  // x / (1 + exp(-1.702 x))
+  relu,
+  silu,  // x / (1 + exp(-x))
+  tanh,
+};
+
+/// Where a result goes: instead of what is in `out`, onto it, or times it (gated units).
+enum class Into { store, add, multiply };
+
+/// What is done to each product on its way out: bias (empty: none), then the activation, then
+/// `into`.
+struct Finish {
+  std::span<const float> bias;
+  Activation activation = Activation::none;
+  Into into = Into::store;
+};
+
+/// out(t, o) = finish(sum over k of x(t, k) w(o, k)). out does not overlap x. Several threads; the
+/// same bytes for any number of them, and row t does not depend on the other rows. One row costs
+/// one pass over the weights.
+void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
+
+/// out(t) = (x(t) - mean) / sqrt(variance + epsilon) * weight + bias, each row by its own mean and
+/// variance, which are taken in double. out may be x. An empty bias is none.
+void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
+                double epsilon, MatrixSpan out);
+
+/// out(t) = x(t) / sqrt(mean of squares + epsilon) * weight. out may be x.
+void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out);
+
+/// Rotary positions: x is n x (heads * size), cosine and sine are n x half, half <= size / 2. In
+/// each head of row t, (a, b) = (x[d], x[d + half]) becomes (a cos - b sin, b cos + a sin) for
+/// d < half; the rest of the head stays.
+void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
+
+/// Which keys a query sees. Row r of the queries stands at position first + r of the keys.
+struct Sight {
+  bool causal = false;  // none after its own position
+  int window = 0;       // causal only: of those, the last `window`, itself included; 0 means all
+  int first = 0;
+};
+
+/// Scaled dot-product attention of one input. Row t of queries holds its heads side by side:
+/// heads * size; keys and values groups * size; head h uses group h / (heads / groups).
+struct Attention {
+  MatrixView queries;  // m x (heads * size)
+  MatrixView keys;     // n x (groups * size)
+  MatrixView values;   // as keys
+  int heads = 1;
+  int groups = 1;
+  float scale = 1;
+  Sight sight;
+};
+
+/// How heads become one map: reduce over heads first_head ... first_head + count - 1 of
+/// weight * softmax.
+struct HeadMap {
+  Reduce reduce = Reduce::sum;
+  float weight = 1;
+  int first_head = 0;
+  int count = 1;
+  MatrixSpan map;  // m x n; keys that a row does not see become 0. Without rows: no map is wanted
+};
+
+/// out(r, h * size + d) = sum over j of p_h(r, j) v(j, d) with p_h = softmax over the keys j that
+/// row r sees of scale q_h(r) . k_h(j), and the fused map of p in the same pass. An `out` without
+/// rows is not wanted: only the map is made, and `values` are not read. A few rows of scores exist
+/// at a time for each thread, never heads x m x n. Several threads, the same bytes for any number;
+/// rows do not depend on one another.
+void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
+
+}  // namespace headwater::kernel
