@@ -25,6 +25,18 @@ Document options_document(const Options& options, Range layers) {
   return out;
 }
 
+Document picture_document(const Picture& picture) {
+  Document out;
+  add(out, "width", int64_t{picture.width});
+  add(out, "height", int64_t{picture.height});
+  add(out, "seen",
+      std::vector<double>{picture.seen.x, picture.seen.y, picture.seen.width, picture.seen.height});
+  add(out, "rows", int64_t{picture.rows});
+  add(out, "columns", int64_t{picture.columns});
+  add(out, "prefix", int64_t{picture.prefix});
+  return out;
+}
+
 Document source_document(const Example& source) {
   Document out;
   add(out, "kind", source.kind);
@@ -41,6 +53,7 @@ Document source_document(const Example& source) {
     add(out, "item", int64_t{source.item});
     add(out, "items", int64_t{source.items});
   }
+  if (source.picture) add(out, "image", picture_document(*source.picture));
   return out;
 }
 

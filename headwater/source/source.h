@@ -2,12 +2,14 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headwater/core/matrix.h"
 #include "headwater/core/range.h"
 #include "headwater/source/fuse.h"
+#include "headwater/source/picture.h"
 
 namespace headwater {
 
@@ -17,10 +19,11 @@ struct Example {
   std::string name;                 // as the caller named it
   std::vector<std::string> tokens;  // n of them, padding already cropped
   int layers = 0;
-  std::vector<int> heads;  // of each layer
-  int item = 0;            // which of the batch this is, and
-  int items = 1;           // how many the batch has
-  int padded = 0;          // the length before padding was cropped; n where there was none
+  std::vector<int> heads;          // of each layer
+  int item = 0;                    // which of the batch this is, and
+  int items = 1;                   // how many the batch has
+  int padded = 0;                  // the length before padding was cropped; n where there was none
+  std::optional<Picture> picture;  // of a vision model, whose tokens are patches; else none
 };
 
 /// Called with a layer's number and its fused n x n map. The map is scratch: the visitor may
