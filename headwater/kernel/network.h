@@ -98,4 +98,22 @@ struct HeadMap {
 /// rows do not depend on one another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
+/// One implementation of all of the above: what network_reference.cpp and cpu/ each fill in. linear
+/// and attention use several threads; the others are called with some rows each.
+struct NetworkTable {
+  const char* name;
+  void (*linear)(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
+  void (*layer_norm)(MatrixView x, std::span<const float> weight, std::span<const float> bias,
+                     double epsilon, MatrixSpan out);
+  void (*rms_norm)(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out);
+  void (*rotate)(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
+  void (*attention)(const Attention& attention, MatrixSpan out, const HeadMap& fused);
+};
+
+/// The one of the instruction set in use, kernel::name().
+const NetworkTable& network_table();
+
+/// The plain one, in double.
+const NetworkTable& network_reference();
+
 }  // namespace headwater::kernel

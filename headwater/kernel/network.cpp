@@ -1,0 +1,89 @@
+// The calls of network.h on top of the table in use: what they ask of their arguments, and which
+// rows go to which thread where rows have nothing to share.
+#include "headwater/kernel/network.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "headwater/core/threads.h"
+
+namespace headwater::kernel {
+namespace {
+
+constexpr int rows_of_a_block = 16;
+
+// Below this many numbers the work is done before another thread wakes.
+constexpr size_t worth_threads = size_t{1} << 15;
+
+// task(first row, rows) for all blocks.
+template <class Task>
+void for_blocks(int rows, int columns, const Task& task) {
+  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) < worth_threads)
+    return task(0, rows);
+  parallel_for((rows + rows_of_a_block - 1) / rows_of_a_block, [&](int block) {
+    const int first = block * rows_of_a_block;
+    task(first, std::min(rows_of_a_block, rows - first));
+  });
+}
+
+}  // namespace
+
+void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out) {
+  assert(weights.type == DType::f32 || weights.type == DType::f16 || weights.type == DType::bf16);
+  assert(x.columns() == weights.inputs && out.columns() == weights.outputs);
+  assert(out.rows() == x.rows());
+  assert(finish.bias.empty() || finish.bias.size() == static_cast<size_t>(weights.outputs));
+  network_table().linear(x, weights, finish, out);
+}
+
+void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
+                double epsilon, MatrixSpan out) {
+  assert(out.rows() == x.rows() && out.columns() == x.columns());
+  assert(weight.size() == static_cast<size_t>(x.columns()));
+  assert(bias.empty() || bias.size() == weight.size());
+  const NetworkTable& run = network_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.layer_norm(x.rows(first, count), weight, bias, epsilon, out.rows(first, count));
+  });
+}
+
+void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out) {
+  assert(out.rows() == x.rows() && out.columns() == x.columns());
+  assert(weight.size() == static_cast<size_t>(x.columns()));
+  const NetworkTable& run = network_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.rms_norm(x.rows(first, count), weight, epsilon, out.rows(first, count));
+  });
+}
+
+void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
+  assert(heads > 0 && x.columns() % heads == 0);
+  assert(cosine.rows() == x.rows() && sine.rows() == x.rows());
+  assert(cosine.columns() == sine.columns() && 2 * cosine.columns() <= x.columns() / heads);
+  const NetworkTable& run = network_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.rotate(x.rows(first, count), heads, cosine.rows(first, count), sine.rows(first, count));
+  });
+}
+
+void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused) {
+  assert(attention.heads > 0 && attention.groups > 0 && attention.heads % attention.groups == 0);
+  assert(attention.queries.columns() % attention.heads == 0);
+  assert(attention.keys.columns() ==
+         attention.queries.columns() / attention.heads * attention.groups);
+  assert(!attention.sight.causal ||
+         attention.sight.first + attention.queries.rows() <= attention.keys.rows());
+  assert(out.rows() == 0 ||
+         (out.rows() == attention.queries.rows() && out.columns() == attention.queries.columns() &&
+          attention.values.rows() == attention.keys.rows() &&
+          attention.values.columns() == attention.keys.columns()));
+  assert(fused.map.rows() == 0 ||
+         (fused.map.rows() == attention.queries.rows() &&
+          fused.map.columns() == attention.keys.rows() && fused.count >= 1 &&
+          fused.first_head >= 0 && fused.first_head + fused.count <= attention.heads));
+  network_table().attention(attention, out, fused);
+}
+
+const NetworkTable& network_table() { return network_reference(); }
+
+}  // namespace headwater::kernel
