@@ -1,6 +1,8 @@
 # What the engine links. Read by the build and, installed, by headwaterConfig.cmake.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
 find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(PkgConfig REQUIRED)

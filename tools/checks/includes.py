@@ -11,6 +11,7 @@ MAY_SEE = {
     "source": {"core", "kernel", "source"},
     "layer": {"core", "kernel", "source", "layer"},
     "method": {"core", "kernel", "source", "layer", "method"},
+    "model": {"core", "kernel", "source", "model"},
     # results, and the words in them; not how they come about
     "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/metrics.h",
                "layer/options.h", "source/fuse.h", "source/info.h", "source/picture.h", "source/source.h"},
@@ -21,6 +22,7 @@ LIBRARIES = [
     (re.compile(r"hwy/"), ("headwater/kernel/cpu/",), "Highway"),
     (re.compile(r"CLI/"), ("cli/",), "CLI11"),
     (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
+    (re.compile(r"(png|jpeglib|jerror)[.]h"), ("headwater/model/image/",), "libpng and libjpeg"),
     (re.compile(r"zlib[.]h"), ("headwater/core/", "headwater/output/", "tests/"), "zlib"),
 ]
 

@@ -1,0 +1,15 @@
+// JPEG, by libjpeg-turbo.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "headwater/model/image/decoded.h"
+
+namespace headwater {
+
+/// Grey, YCbCr, RGB, and CMYK or YCCK with Adobe's inverted inks; baseline and progressive. Throws
+/// as read_image does, and for a progressive image of more than 100 scans, which is a trap.
+DecodedImage read_jpeg(std::span<const std::byte> bytes, const std::string& name);
+
+}  // namespace headwater
