@@ -23,6 +23,7 @@ LIBRARIES = [
     (re.compile(r"CLI/"), ("cli/",), "CLI11"),
     (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
     (re.compile(r"(png|jpeglib|jerror)[.]h"), ("headwater/model/image/",), "libpng and libjpeg"),
+    (re.compile(r"(utf8proc|oniguruma)[.]h"), ("headwater/model/tokenizer/",), "utf8proc and Oniguruma"),
     (re.compile(r"zlib[.]h"), ("headwater/core/", "headwater/output/", "tests/"), "zlib"),
 ]
 
