@@ -46,4 +46,36 @@ void ProgressSource::layers(Fuse fuse, Range range, Direction direction, const V
   });
 }
 
+namespace {
+
+// Counts rows as they are taken, or as nobody wants them.
+class CountingVisitor : public RowVisitor {
+ public:
+  CountingVisitor(RowVisitor& visitor, int64_t total) : visitor_(visitor), total_(total) {}
+  bool wants(int layer, int first, int count) override {
+    const bool wanted = visitor_.wants(layer, first, count);
+    if (!wanted) advance(count);
+    return wanted;
+  }
+  void take(int layer, int first, MatrixSpan rows) override {
+    visitor_.take(layer, first, rows);
+    advance(rows.rows());
+  }
+
+ private:
+  void advance(int rows) { bar_.show(done_ += rows, total_); }
+
+  RowVisitor& visitor_;
+  ProgressBar bar_{"row"};
+  int64_t done_ = 0, total_;
+};
+
+}  // namespace
+
+void ProgressSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
+  const int64_t n = static_cast<int64_t>(example().tokens.size());
+  CountingVisitor counting(visitor, n * range.size());
+  source_->rows(fuse, range, direction, counting);
+}
+
 }  // namespace headwater::cli

@@ -15,6 +15,7 @@ class ProgressSource : public Source {
   explicit ProgressSource(std::unique_ptr<Source> source);
   const Example& example() const override { return source_->example(); }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
+  void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
   std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:

@@ -64,10 +64,15 @@ void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpa
 
 int prepare(MatrixSpan map, const RowStep& step) {
   assert(map.rows() == map.columns());
+  return prepare_rows(map, 0, step);
+}
+
+int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
+  assert(first + rows.rows() <= rows.columns());
   const Table& run = table();
   std::atomic<int> empty = 0;
-  for_blocks(map.rows(), map.columns(), [&](int, int first, int count) {
-    empty += run.prepare_rows(map.rows(first, count), first, step);
+  for_blocks(rows.rows(), rows.columns(), [&](int, int begin, int count) {
+    empty += run.prepare_rows(rows.rows(begin, count), first + begin, step);
   });
   return empty;
 }

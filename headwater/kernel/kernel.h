@@ -52,6 +52,9 @@ struct RowStep {
 /// threads.
 int prepare(MatrixSpan map, const RowStep& step);
 
+/// The same for some rows of a square matrix: row r of `rows` is its row first + r.
+int prepare_rows(MatrixSpan rows, int first, const RowStep& step);
+
 /// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns
 /// of b are skipped in blocks, so triangular and banded matrices cost what their bands cost.
 /// Several threads. Packs up to 512 columns of a and rows of b into memory that the calling thread

@@ -16,14 +16,24 @@ float discard_threshold(MatrixView map, double discard) {
   return value_of_rank(map, static_cast<int64_t>(std::floor(entries * discard)));
 }
 
+kernel::RowStep mixing(const Options& options) {
+  kernel::RowStep mix;
+  mix.residual = options.residual;
+  mix.divide = options.divide == Divide::always || options.residual > 0;
+  mix.empty_keeps = options.empty == Empty::identity;
+  return mix;
+}
+
+// Without discard each row stands for itself.
+int prepare_block(MatrixSpan rows, int first, const Options& options) {
+  const kernel::RowStep mix = mixing(options);
+  return mix.divide ? kernel::prepare_rows(rows, first, mix) : 0;
+}
+
 }  // namespace
 
 int prepare_layer(MatrixSpan map, const Options& options) {
-  const bool always = options.divide == Divide::always;
-  kernel::RowStep mix;
-  mix.residual = options.residual;
-  mix.divide = always || options.residual > 0;
-  mix.empty_keeps = options.empty == Empty::identity;
+  kernel::RowStep mix = mixing(options);
   if (options.discard > 0 && options.order == Order::discard_first) {
     mix.threshold = discard_threshold(map, options.discard);
     mix.divide = true;
@@ -48,14 +58,17 @@ Layers::Layers(Source& source, const Options& options)
   check(options);
 }
 
+bool Layers::as_it_is(int layer) const {
+  return options_.preset == Preset::metrics && layer == range_.begin;
+}
+
 void Layers::each(Direction direction, const Visit& visit) {
   const Stopwatch whole;
   double preparing = 0, visiting = 0;
   empty_rows_ = 0;
   source_.layers(options_.fuse, range_, direction, [&](int layer, MatrixSpan map) {
     const Stopwatch prepare;
-    const bool as_it_is = options_.preset == Preset::metrics && layer == range_.begin;
-    if (!as_it_is) empty_rows_ += prepare_layer(map, options_);
+    if (!as_it_is(layer)) empty_rows_ += prepare_layer(map, options_);
     preparing += prepare.seconds();
     const Stopwatch visited;
     visit(layer, map);
@@ -63,6 +76,45 @@ void Layers::each(Direction direction, const Visit& visit) {
   });
   preparing_ += preparing;
   reading_ += whole.seconds() - preparing - visiting;
+}
+
+// Prepares the rows that go by.
+class Layers::PreparingVisitor : public RowVisitor {
+ public:
+  PreparingVisitor(Layers& layers, RowVisitor& visitor) : layers_(layers), visitor_(visitor) {}
+  bool wants(int layer, int first, int count) override {
+    return visitor_.wants(layer, first, count);
+  }
+  void take(int layer, int first, MatrixSpan rows) override {
+    const Stopwatch prepare;
+    if (!layers_.as_it_is(layer))
+      layers_.empty_rows_ += prepare_block(rows, first, layers_.options_);
+    preparing += prepare.seconds();
+    const Stopwatch visited;
+    visitor_.take(layer, first, rows);
+    visiting += visited.seconds();
+  }
+
+  double preparing = 0, visiting = 0;
+
+ private:
+  Layers& layers_;
+  RowVisitor& visitor_;
+};
+
+void Layers::each_rows(Direction direction, RowVisitor& visitor) {
+  if (options_.discard > 0) {
+    each(direction, [&](int layer, MatrixSpan map) {
+      if (visitor.wants(layer, 0, map.rows())) visitor.take(layer, 0, map);
+    });
+    return;
+  }
+  const Stopwatch whole;
+  empty_rows_ = 0;
+  PreparingVisitor preparing(*this, visitor);
+  source_.rows(options_.fuse, range_, direction, preparing);
+  preparing_ += preparing.preparing;
+  reading_ += whole.seconds() - preparing.preparing - preparing.visiting;
 }
 
 std::vector<std::string> Layers::notes() const {

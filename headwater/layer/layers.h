@@ -35,12 +35,19 @@ class Layers {
   /// Calls visit(l, A_l) for each layer of the range. The matrix is scratch, as in Source.
   void each(Direction direction, const Visit& visit);
 
+  /// The same in blocks of rows, as Source::rows; discard looks at the whole matrix, so with it a
+  /// block is the whole matrix.
+  void each_rows(Direction direction, RowVisitor& visitor);
+
   /// What to tell of the passes so far: emptied rows, mended rows.
   std::vector<std::string> notes() const;
   double reading_seconds() const { return reading_; }
   double preparing_seconds() const { return preparing_; }
 
  private:
+  class PreparingVisitor;
+  bool as_it_is(int layer) const;
+
   Source& source_;
   Options options_;
   Range range_;

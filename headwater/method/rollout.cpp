@@ -1,6 +1,7 @@
 #include "headwater/method/rollout.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "headwater/core/stopwatch.h"
@@ -50,37 +51,96 @@ void multiply_rows(MatrixView rows, MatrixView a, MatrixSpan out) {
     kernel::multiply(rows, a, out);
 }
 
+// next = rows A, block by block of A's rows: rows(:, block) A(block, :) adds up.
+class RowsTimesLayer : public RowVisitor {
+ public:
+  RowsTimesLayer(int count, int n) : rows(count, n), next_(count, n), part_(0, 0), sums_() {}
+
+  Matrix rows;
+  int used = 0;  // rows that have started
+
+  bool wants(int layer, int first, int count) override {
+    enter(layer);
+    for (int r = 0; r < used; ++r)
+      for (const float weight :
+           rows.row(r).subspan(static_cast<size_t>(first), static_cast<size_t>(count)))
+        if (weight != 0) return true;
+    return false;
+  }
+  void take(int, int first, MatrixSpan a) override {
+    const MatrixView weights(rows.data() + first, used, a.rows(), rows.columns());
+    if (a.rows() == rows.columns()) {
+      multiply_rows(weights, a, MatrixSpan(next_).rows(0, used));
+      whole_ = true;
+      return;
+    }
+    if (part_.rows() != rows.rows()) part_ = Matrix(rows.rows(), rows.columns());
+    multiply_rows(weights, a, MatrixSpan(part_).rows(0, used));
+    for (size_t k = 0; k < sums_.size(); ++k) sums_[k] += static_cast<double>(part_.data()[k]);
+  }
+
+  /// Called before the first block of each layer.
+  std::function<void(int layer)> start = [](int) {};
+  /// Called after the last.
+  std::function<void(int layer)> end = [](int) {};
+  /// The last layer has no successor that would end it.
+  void finish() {
+    if (layer_ >= 0) leave();
+  }
+
+ private:
+  void enter(int layer) {
+    if (layer == layer_) return;
+    finish();
+    layer_ = layer;
+    start(layer);
+    whole_ = false;
+    sums_.assign(static_cast<size_t>(used) * static_cast<size_t>(rows.columns()), 0.0);
+  }
+  void leave() {
+    if (!whole_)
+      for (size_t k = 0; k < sums_.size(); ++k) next_.data()[k] = static_cast<float>(sums_[k]);
+    if (used > 0) std::swap(rows, next_);
+    end(layer_);
+    layer_ = -1;
+  }
+
+  Matrix next_, part_;
+  std::vector<double> sums_;
+  bool whole_ = false;  // the layer came as one block
+  int layer_ = -1;
+};
+
 // Some rows, from the top down: each top layer asked for starts its own when it is passed, and all
 // that have started go through the layers below together.
 void fold_rows_down(Layers& layers, const std::vector<int>& tops, int count, Attribution& result) {
   const int n = layers.n();
-  Matrix rows(count * static_cast<int>(tops.size()), n), next(rows.rows(), n);
-  int started = 0;
-  layers.each(Direction::down, [&](int layer, MatrixSpan a) {
-    if (wanted(tops, layer)) {
-      start_rows(MatrixSpan(rows).rows(started, count), result);
-      started += count;
-    }
-    if (started == 0) return;
-    multiply_rows(MatrixView(rows).rows(0, started), a, MatrixSpan(next).rows(0, started));
-    std::swap(rows, next);
-  });
+  RowsTimesLayer fold(count * static_cast<int>(tops.size()), n);
+  fold.start = [&](int layer) {
+    if (!wanted(tops, layer)) return;
+    start_rows(MatrixSpan(fold.rows).rows(fold.used, count), result);
+    fold.used += count;
+  };
+  layers.each_rows(Direction::down, fold);
+  fold.finish();
   for (size_t k = tops.size(); k-- > 0;) {
     Matrix one(count, n);
-    std::copy_n(MatrixView(rows).row(static_cast<int>(k) * count).data(), one.size(), one.data());
+    std::copy_n(MatrixView(fold.rows).row(static_cast<int>(k) * count).data(), one.size(),
+                one.data());
     result.values.push_back(std::move(one));
   }
 }
 
 // Some rows of the product the other way round grow from below, so every top layer comes by itself.
 void fold_rows_up(Layers& layers, const std::vector<int>& tops, int count, Attribution& result) {
-  Matrix rows(count, layers.n()), next(count, layers.n());
-  start_rows(rows, result);
-  layers.each(Direction::up, [&](int layer, MatrixSpan a) {
-    multiply_rows(rows, a, next);
-    std::swap(rows, next);
-    if (wanted(tops, layer)) result.values.push_back(rows.copy());
-  });
+  RowsTimesLayer fold(count, layers.n());
+  start_rows(fold.rows, result);
+  fold.used = count;
+  fold.end = [&](int layer) {
+    if (wanted(tops, layer)) result.values.push_back(fold.rows.copy());
+  };
+  layers.each_rows(Direction::up, fold);
+  fold.finish();
 }
 
 Attribution roll(Source& source, const Options& options, const std::vector<int>* tops) {

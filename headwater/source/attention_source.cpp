@@ -16,14 +16,6 @@ constexpr double sum_tolerance = 1e-2;
 // passes through.
 constexpr uint64_t released_from = 16 << 20;
 
-int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name) {
-  const int head = fuse.head < 0 ? fuse.head + heads : fuse.head;
-  if (head < 0 || head >= heads)
-    fail("{}: layer {} has no head {}, expected 0 to {}; choose another", name, layer, fuse.head,
-         heads - 1);
-  return head;
-}
-
 }  // namespace
 
 // Rows of one layer into the fused map, block by block; a block's accumulators stay in the near

@@ -37,4 +37,12 @@ std::string to_string(const Fuse& fuse) {
   return "";
 }
 
+int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name) {
+  const int head = fuse.head < 0 ? fuse.head + heads : fuse.head;
+  if (head < 0 || head >= heads)
+    fail("{}: layer {} has no head {}, expected 0 to {}; choose another", name, layer, fuse.head,
+         heads - 1);
+  return head;
+}
+
 }  // namespace headwater

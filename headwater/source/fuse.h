@@ -22,6 +22,10 @@ inline constexpr Fuse Fuse::min = {Fuse::Kind::min, 0};
 /// Reads "mean", "max", "min" or "head:K". Throws Error (usage) for anything else.
 Fuse parse_fuse(std::string_view text);
 
+/// The number of the one head that `fuse` names, for a layer with `heads` of them. Throws Error if
+/// there is no such head; `name` is the source's.
+int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name);
+
 /// The same text back.
 std::string to_string(const Fuse& fuse);
 

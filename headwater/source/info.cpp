@@ -13,6 +13,10 @@ Info info(const Batch& batch, Source& item) {
   info.reading = batch.reading();
   info.kernel = kernel::name();
   info.threads = threads();
+  if (info.source.causal) {
+    info.causal = *info.source.causal;
+    return info;
+  }
   item.layers(Fuse::mean, {0, 1}, Direction::up, [&](int, MatrixSpan map) {
     info.causal = map.rows() > 1;
     for (int i = 0; i < map.rows() && info.causal; ++i)

@@ -35,6 +35,9 @@ class OwningSource : public Source {
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override {
     source_->layers(fuse, range, direction, visit);
   }
+  void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override {
+    source_->rows(fuse, range, direction, visitor);
+  }
   std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:

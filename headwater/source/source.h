@@ -13,9 +13,16 @@
 
 namespace headwater {
 
+/// Where a token stands in the text that it came from.
+struct TokenPlace {
+  int text = 0;               // 0 the text, 1 its pair, -1 none: a special token that was added
+  size_t begin = 0, end = 0;  // bytes, half open
+  bool operator==(const TokenPlace&) const = default;
+};
+
 /// What a source says of itself.
 struct Example {
-  std::string kind;                 // "file", "memory"
+  std::string kind;                 // "file", "memory", "model"
   std::string name;                 // as the caller named it
   std::vector<std::string> tokens;  // n of them, padding already cropped
   int layers = 0;
@@ -24,11 +31,24 @@ struct Example {
   int items = 1;                   // how many the batch has
   int padded = 0;                  // the length before padding was cropped; n where there was none
   std::optional<Picture> picture;  // of a vision model, whose tokens are patches; else none
+  std::optional<bool> causal;      // whether a model looks back only; none: not known
+  std::vector<int> ids;            // of a model's tokens, else none
+  std::vector<TokenPlace> places;  // of a model's tokens in its text, else none
 };
 
 /// Called with a layer's number and its fused n x n map. The map is scratch: the visitor may
 /// overwrite it, and it dies when visit returns.
 using Visit = std::function<void(int layer, MatrixSpan map)>;
+
+/// Takes a layer's fused map in blocks of whole rows.
+class RowVisitor {
+ public:
+  virtual ~RowVisitor() = default;
+  /// Whether any of rows first ... first + count - 1 of `layer` is needed.
+  virtual bool wants(int layer, int first, int count) = 0;
+  /// Rows first ... of `layer`, scratch as in Visit. Blocks come in ascending order.
+  virtual void take(int layer, int first, MatrixSpan rows) = 0;
+};
 
 /// One input's attention: a file, a model run on one text, arrays of a caller.
 class Source {
@@ -40,6 +60,9 @@ class Source {
   /// Error, which names layer, head and row, where the attention is not attention, or where `fuse`
   /// names a head that is not there.
   virtual void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) = 0;
+  /// The same in blocks of rows; a layer's unwanted blocks may be left out. A source that can make
+  /// rows one by one needs no n x n map for this; the others hand out the whole map as one block.
+  virtual void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor);
   /// What was mended on the way, as sentences for the result's notes.
   virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -1,0 +1,49 @@
+// The weights of a model directory: model.safetensors, or several with an index.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/kernel/network.h"
+#include "headwater/source/arrays.h"
+
+namespace headwater {
+
+/// Mapped, not read: numbers come from the disk when they are first used, and stay as they are
+/// stored. All questions throw Error naming the tensor, what was found and what was expected.
+class Checkpoint {
+ public:
+  static Checkpoint open(const std::string& folder);
+
+  bool has(const std::string& name) const { return find(name) != nullptr; }
+  /// A linear map, shape [outputs, inputs], or [inputs, outputs] if input_major.
+  kernel::Weights matrix(const std::string& name, int outputs, int inputs,
+                         bool input_major = false) const;
+  /// A tensor of any shape that flattens to [outputs, inputs]: a convolution.
+  kernel::Weights flattened(const std::string& name, const std::vector<int64_t>& shape) const;
+  /// All numbers of a small tensor as floats. `shape` must be its shape.
+  Vector vector(const std::string& name, const std::vector<int64_t>& shape) const;
+  /// Its shape. The tensor must be there.
+  const std::vector<int64_t>& shape(const std::string& name) const;
+
+  /// Over all tensors, also those that nothing uses.
+  uint64_t parameters() const;
+  /// The number types in use, each once: "f32", "f16 f32".
+  std::string types() const;
+  const std::string& name() const { return folder_; }
+
+ private:
+  const Tensor* find(const std::string& name) const;
+  const Tensor& at(const std::string& name, const std::vector<int64_t>& shape) const;
+  void take(Arrays file, const std::vector<std::string>* wanted);
+
+  std::string folder_;
+  std::vector<Arrays> files_;
+  std::map<std::string, const Tensor*, std::less<>> tensors_;
+};
+
+/// Row `row` of stored weights ([outputs, inputs]) as floats: one word of an embedding table.
+void copy_row(const kernel::Weights& weights, int row, std::span<float> out);
+
+}  // namespace headwater

@@ -1,0 +1,56 @@
+// From ids or pixels to the rows that enter the first block.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/model/architecture.h"
+#include "headwater/model/image/processor.h"
+#include "headwater/model/layer_weights.h"
+
+namespace headwater {
+
+/// A text as a model takes it.
+struct TextInput {
+  std::vector<int> ids;
+  std::vector<int> types;  // as many, or none: all 0
+};
+
+/// The tensors of a text embedding.
+class TextEmbedder {
+ public:
+  TextEmbedder(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
+
+  /// n x width, for tokens that stand at positions first ... first + n - 1. Throws Error, which
+  /// names the id, if one is outside the vocabulary, and if there are more tokens than positions.
+  Matrix embed(const TextInput& input, int first = 0) const;
+
+  const kernel::Weights& words() const { return words_; }
+
+ private:
+  const Architecture& model_;
+  std::string name_;
+  kernel::Weights words_, positions_, types_;
+  NormWeights norm_;
+  LinearWeights project_;
+};
+
+/// The tensors of an image embedding.
+class ImageEmbedder {
+ public:
+  ImageEmbedder(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
+
+  /// Tokens before the patches.
+  int prefix() const { return prefix_.rows() + registers_.rows(); }
+  /// (prefix + patches) x width, patches row by row. Throws Error if the image is no multiple of
+  /// the patch, or of another size than the model takes.
+  Matrix embed(const Pixels& pixels) const;
+
+ private:
+  const Architecture& model_;
+  std::string name_;
+  Matrix prefix_, registers_;  // a row each
+  Matrix positions_;           // of prefix, then patches of a square grid
+  LinearWeights project_;
+};
+
+}  // namespace headwater

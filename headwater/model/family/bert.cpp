@@ -1,0 +1,43 @@
+// BERT (Devlin et al. 2018), and the layout that RoBERTa and ELECTRA share with it.
+#include "headwater/model/family/family.h"
+#include "headwater/model/family/shared.h"
+
+namespace headwater::family {
+
+Architecture bert_layout(const Config& config, const std::string& prefix) {
+  Architecture model;
+  encoder_sizes(config, model);
+  model.inner = config.integer("intermediate_size");
+  model.prefixes = {"", prefix};
+  model.probe = "embeddings.word_embeddings.weight";
+  model.layer = numbered("encoder.layer.{}.");
+  model.query = {"attention.self.query"};
+  model.key = {"attention.self.key"};
+  model.value = {"attention.self.value"};
+  model.mixed = {"attention.output.dense"};
+  model.attention_norm = "attention.output.LayerNorm";
+  model.up = {"intermediate.dense"};
+  model.down = {"output.dense"};
+  model.feed_norm = "output.LayerNorm";
+  model.positions = config.integer("max_position_embeddings");
+  config.expect("position_embedding_type", "absolute");
+
+  TextEmbedding text;
+  text.size = model.width;
+  text.vocabulary = config.integer("vocab_size");
+  text.words = "embeddings.word_embeddings.weight";
+  text.positions = "embeddings.position_embeddings.weight";
+  text.types = "embeddings.token_type_embeddings.weight";
+  text.type_count = config.integer("type_vocab_size");
+  text.norm = "embeddings.LayerNorm";
+  model.text = std::move(text);
+  return model;
+}
+
+Architecture bert(const Config& config) {
+  config.pass_over({"pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+                    "pooler_size_per_head", "pooler_type", "directionality"});
+  return bert_layout(config, "bert.");
+}
+
+}  // namespace headwater::family

@@ -1,0 +1,23 @@
+// The families of models: each is one function from config.json to an Architecture, in a file of
+// its own, and a line in families.cpp.
+#pragma once
+#include "headwater/model/architecture.h"
+
+namespace headwater::family {
+
+Architecture bert(const Config& config);
+Architecture roberta(const Config& config);
+Architecture distilbert(const Config& config);
+Architecture electra(const Config& config);
+Architecture albert(const Config& config);
+Architecture gpt2(const Config& config);
+Architecture llama(const Config& config);
+Architecture mistral(const Config& config);
+Architecture qwen2(const Config& config);
+Architecture qwen3(const Config& config);
+Architecture vit(const Config& config);
+Architecture deit(const Config& config);
+Architecture dinov2(const Config& config);
+Architecture dinov2_with_registers(const Config& config);
+
+}  // namespace headwater::family

@@ -1,0 +1,144 @@
+#include "headwater/model/forward.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace headwater {
+
+Cache::Cache(const Model& model, int capacity) : capacity(capacity) {
+  const Architecture& shape = model.architecture();
+  for (int l = 0; l < shape.layers; ++l) {
+    keys.emplace_back(capacity, shape.groups * shape.head_size);
+    values.emplace_back(capacity, shape.groups * shape.head_size);
+  }
+}
+
+Forward::Forward(const Model& model, Matrix hidden)
+    : model_(model), shape_(model.architecture()), hidden_(std::move(hidden)) {
+  const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
+  if (shape_.rope) angles_ = angles(*shape_.rope, first_, n, first_ + n);
+  normed_ = Matrix(n, shape_.width);
+  projected_ = Matrix(n, queries + 2 * shape_.groups * shape_.head_size);
+  mixed_ = Matrix(n, queries);
+  inner_ = Matrix(n, shape_.inner);
+}
+
+Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
+    : Forward(model, std::move(hidden)) {
+  assert(hidden_.rows() <= cache.capacity - cache.count);
+  cache_ = &cache;
+  first_ = cache.count;
+  if (shape_.rope && first_ > 0)
+    angles_ = angles(*shape_.rope, first_, hidden_.rows(), first_ + hidden_.rows());
+}
+
+MatrixSpan Forward::part(int first, int columns) {
+  return {projected_.data() + first, projected_.rows(), columns, projected_.columns()};
+}
+
+MatrixView Forward::queries() const {
+  return {projected_.data(), projected_.rows(), shape_.heads * shape_.head_size,
+          projected_.columns()};
+}
+
+MatrixView Forward::keys() const {
+  return {projected_.data() + shape_.heads * shape_.head_size, projected_.rows(),
+          shape_.groups * shape_.head_size, projected_.columns()};
+}
+
+void Forward::step(const kernel::HeadMap& fused) {
+  const LayerWeights& layer = model_.layer(next_);
+  if (shape_.norm_first) {
+    apply_norm(shape_, layer.attention_norm, hidden_, normed_);
+    project(layer, normed_);
+  } else {
+    project(layer, hidden_);
+  }
+  attend(layer, fused);
+  add(layer.mixed, mixed_, layer.attention_scale);
+  if (shape_.norm_first) {
+    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
+    feed(layer, normed_);
+  } else {
+    apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
+    feed(layer, hidden_);
+  }
+  add(layer.down, inner_, layer.feed_scale);
+  if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
+  ++next_;
+  if (cache_ && next_ == shape_.layers) cache_->count += hidden_.rows();
+}
+
+// Queries, keys and values side by side, normed and turned where the family does that.
+void Forward::project(const LayerWeights& layer, MatrixView x) {
+  const int queries = shape_.heads * shape_.head_size, keys = shape_.groups * shape_.head_size;
+  const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
+    kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
+  };
+  if (layer.packed.weights.outputs > 0) {
+    linear(layer.packed, projected_);
+  } else {
+    linear(layer.query, part(0, queries));
+    linear(layer.key, part(queries, keys));
+    linear(layer.value, part(queries + keys, keys));
+  }
+  const auto norm_heads = [&](const NormWeights& norm, MatrixSpan rows, int heads) {
+    for (int t = 0; t < rows.rows(); ++t) {
+      const MatrixSpan each(rows.row(t).data(), heads, shape_.head_size);
+      apply_norm(shape_, norm, each, each);
+    }
+  };
+  if (!layer.query_norm.weight.empty()) {
+    norm_heads(layer.query_norm, part(0, queries), shape_.heads);
+    norm_heads(layer.key_norm, part(queries, keys), shape_.groups);
+  }
+  if (angles_) {
+    kernel::rotate(part(0, queries), shape_.heads, angles_->cosine, angles_->sine);
+    kernel::rotate(part(queries, keys), shape_.groups, angles_->cosine, angles_->sine);
+  }
+}
+
+void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
+  const int queries = shape_.heads * shape_.head_size, keys = shape_.groups * shape_.head_size;
+  kernel::Attention attention;
+  attention.queries = part(0, queries);
+  attention.keys = part(queries, keys);
+  attention.values = part(queries + keys, keys);
+  if (cache_) {
+    Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
+    Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];
+    for (int t = 0; t < hidden_.rows(); ++t) {
+      std::ranges::copy(attention.keys.row(t), kept_keys.row(first_ + t).begin());
+      std::ranges::copy(attention.values.row(t), kept_values.row(first_ + t).begin());
+    }
+    attention.keys = MatrixView(kept_keys).rows(0, first_ + hidden_.rows());
+    attention.values = MatrixView(kept_values).rows(0, first_ + hidden_.rows());
+  }
+  attention.heads = shape_.heads;
+  attention.groups = shape_.groups;
+  attention.scale = layer.scale;
+  attention.sight = {shape_.causal, layer.window, first_};
+  kernel::attention(attention, mixed_, fused);
+}
+
+// hidden += scale * linear(x).
+void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale) {
+  if (scale.empty()) {
+    kernel::linear(x, linear.weights, {linear.bias, {}, kernel::Into::add}, hidden_);
+    return;
+  }
+  kernel::linear(x, linear.weights, {linear.bias, {}, {}}, normed_);
+  for (int t = 0; t < hidden_.rows(); ++t)
+    for (size_t d = 0; d < scale.size(); ++d) hidden_.row(t)[d] += scale[d] * normed_.row(t)[d];
+}
+
+void Forward::feed(const LayerWeights& layer, MatrixView x) {
+  if (layer.gate.weights.outputs == 0) {
+    kernel::linear(x, layer.up.weights, {layer.up.bias, shape_.activation, {}}, inner_);
+    return;
+  }
+  kernel::linear(x, layer.gate.weights, {layer.gate.bias, shape_.activation, {}}, inner_);
+  kernel::linear(x, layer.up.weights, {layer.up.bias, {}, kernel::Into::multiply}, inner_);
+}
+
+}  // namespace headwater

@@ -1,0 +1,62 @@
+// One input on its way up through the blocks of a model.
+//
+//   normed = norm(x)                                   norm first: GPT-2, Llama, ViT
+//   q, k, v = W normed; q, k turned by their positions
+//   x += W softmax(q k' scale) v                       attention, with the fused map in one pass
+//   x += W activation(W norm(x))                       feed-forward, gated or not
+//
+// or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "headwater/model/model.h"
+
+namespace headwater {
+
+/// Keys and values of the tokens so far, for each layer: what a next token looks back at.
+struct Cache {
+  Cache(const Model& model, int capacity);
+  int count = 0;  // tokens in it
+  int capacity = 0;
+  std::vector<Matrix> keys, values;  // capacity x (groups * head size) each
+};
+
+/// Borrows the model, and the cache if there is one; both must outlive it. Memory: n x (3 width +
+/// queries + 2 keys + inner) floats or so, whatever the number of layers.
+class Forward {
+ public:
+  /// `hidden` is what Model::embed gave.
+  Forward(const Model& model, Matrix hidden);
+  /// The tokens come after those in the cache, which has room for them. Their keys and values are
+  /// added as each layer runs; count grows with the last layer.
+  Forward(const Model& model, Matrix hidden, Cache& cache);
+
+  /// The layer that runs next, or the number of layers.
+  int next() const { return next_; }
+  /// Runs it. A map in `fused` gets its attention, n x (tokens in the cache + n).
+  void step(const kernel::HeadMap& fused = {});
+
+  /// n x width, after the layers that ran.
+  MatrixView hidden() const { return hidden_; }
+  /// Of the layer that ran last, as its scores were made: n x (heads * size), n x (groups * size).
+  MatrixView queries() const;
+  MatrixView keys() const;
+
+ private:
+  MatrixSpan part(int first, int columns);
+  void project(const LayerWeights& layer, MatrixView x);
+  void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
+  void add(const LinearWeights& linear, MatrixView x, const Vector& scale);
+  void feed(const LayerWeights& layer, MatrixView x);
+
+  const Model& model_;
+  const Architecture& shape_;
+  Cache* cache_ = nullptr;
+  int next_ = 0;
+  int first_ = 0;  // position of the first row
+  std::optional<Angles> angles_;
+  Matrix hidden_, normed_, projected_, mixed_, inner_;
+};
+
+}  // namespace headwater

@@ -1,0 +1,87 @@
+#include "headwater/model/layer_weights.h"
+
+#include <cmath>
+
+namespace headwater {
+
+LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefix,
+                          const LinearNames& names, int outputs, int inputs, bool input_major) {
+  LinearWeights linear;
+  if (names.name.empty()) return linear;
+  const std::string name = prefix + names.name;
+  linear.weights = checkpoint.matrix(name + ".weight", outputs, inputs, input_major);
+  if (names.bias) linear.bias = checkpoint.vector(name + ".bias", {outputs});
+  return linear;
+}
+
+NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
+                      Architecture::Norm kind, int size) {
+  NormWeights norm;
+  norm.weight = checkpoint.vector(name + ".weight", {size});
+  if (kind == Architecture::Norm::layer) norm.bias = checkpoint.vector(name + ".bias", {size});
+  return norm;
+}
+
+namespace {
+
+// Outputs first ... first + count - 1 of a map that is stored output by output.
+LinearWeights slice(const LinearWeights& whole, int first, int count) {
+  LinearWeights part = whole;
+  part.weights.outputs = count;
+  part.weights.data += static_cast<size_t>(first) * static_cast<size_t>(whole.weights.inputs) *
+                       size_of(whole.weights.type);
+  if (!whole.bias.empty())
+    part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
+  return part;
+}
+
+LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
+                        const std::string& prefix, int l) {
+  const int queries = model.heads * model.head_size, keys = model.groups * model.head_size;
+  const auto linear = [&](const LinearNames& names, int outputs, int inputs) {
+    return bind_linear(checkpoint, prefix, names, outputs, inputs, model.input_major);
+  };
+  const auto factors = [&](const std::string& name) {
+    return name.empty() ? Vector() : checkpoint.vector(prefix + name, {model.width});
+  };
+  LayerWeights layer;
+  layer.query = linear(model.query, queries, model.width);
+  layer.key = linear(model.key, keys, model.width);
+  layer.value = linear(model.value, keys, model.width);
+  layer.packed = linear(model.packed, queries + 2 * keys, model.width);
+  layer.mixed = linear(model.mixed, model.width, queries);
+  layer.up = linear(model.up, model.inner, model.width);
+  layer.gate = linear(model.gate, model.inner, model.width);
+  layer.down = linear(model.down, model.width, model.inner);
+  if (!model.packed_gate.name.empty()) {
+    const LinearWeights both = linear(model.packed_gate, 2 * model.inner, model.width);
+    layer.gate = slice(both, 0, model.inner);
+    layer.up = slice(both, model.inner, model.inner);
+  }
+  layer.attention_norm =
+      bind_norm(checkpoint, prefix + model.attention_norm, model.norm, model.width);
+  layer.feed_norm = bind_norm(checkpoint, prefix + model.feed_norm, model.norm, model.width);
+  if (!model.query_norm.empty()) {
+    layer.query_norm =
+        bind_norm(checkpoint, prefix + model.query_norm, model.norm, model.head_size);
+    layer.key_norm = bind_norm(checkpoint, prefix + model.key_norm, model.norm, model.head_size);
+  }
+  layer.attention_scale = factors(model.attention_scale);
+  layer.feed_scale = factors(model.feed_scale);
+  if (model.scaled) layer.scale = static_cast<float>(1 / std::sqrt(model.head_size));
+  if (model.scaled_by_layer) layer.scale /= static_cast<float>(l + 1);
+  if (!model.windows.empty()) layer.window = model.windows[static_cast<size_t>(l)];
+  return layer;
+}
+
+}  // namespace
+
+std::vector<LayerWeights> bind_layers(const Architecture& model, const Checkpoint& checkpoint,
+                                      const std::string& prefix) {
+  std::vector<LayerWeights> layers;
+  for (int l = 0; l < model.layers; ++l)
+    layers.push_back(bind_layer(model, checkpoint, prefix + model.layer(l), l));
+  return layers;
+}
+
+}  // namespace headwater

@@ -1,0 +1,46 @@
+// The tensors of a model's blocks, found by the names of its family and checked.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/model/architecture.h"
+#include "headwater/model/checkpoint.h"
+
+namespace headwater {
+
+struct LinearWeights {
+  kernel::Weights weights;  // without outputs: the model has none
+  Vector bias;              // empty: none
+};
+
+struct NormWeights {
+  Vector weight;  // empty: the model has none
+  Vector bias;    // empty: none
+};
+
+/// One block. Weights are borrowed from the checkpoint; vectors are copies in float.
+struct LayerWeights {
+  LinearWeights query, key, value;  // or
+  LinearWeights packed;
+  NormWeights query_norm, key_norm;
+  LinearWeights mixed;
+  LinearWeights up, gate, down;
+  NormWeights attention_norm, feed_norm;
+  Vector attention_scale, feed_scale;
+  float scale = 1;  // of the scores
+  int window = 0;
+};
+
+/// All blocks. `prefix` stands before all names. Throws Error naming the first tensor that is
+/// missing or has another shape or type than the architecture says.
+std::vector<LayerWeights> bind_layers(const Architecture& model, const Checkpoint& checkpoint,
+                                      const std::string& prefix);
+
+LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefix,
+                          const LinearNames& names, int outputs, int inputs,
+                          bool input_major = false);
+
+NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
+                      Architecture::Norm kind, int size);
+
+}  // namespace headwater

@@ -1,0 +1,91 @@
+#include "headwater/model/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+
+namespace headwater {
+namespace {
+
+// Heads put their body under a name of its own: bert.encoder... instead of encoder...
+std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint) {
+  for (const std::string& prefix : model.prefixes)
+    if (checkpoint.has(prefix + model.probe)) return prefix;
+  fail(
+      "{}: has no tensor '{}', with {} before it or without, expected the weights of a {} model; "
+      "check that weights and config.json belong together",
+      checkpoint.name(), model.probe, model.prefixes.back(), model.family);
+}
+
+}  // namespace
+
+void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x, MatrixSpan out) {
+  if (model.norm == Architecture::Norm::layer)
+    kernel::layer_norm(x, norm.weight, norm.bias, model.epsilon, out);
+  else
+    kernel::rms_norm(x, norm.weight, model.epsilon, out);
+}
+
+std::unique_ptr<Model> Model::open(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
+  std::error_code missing;
+  if (!std::filesystem::exists(path, missing))
+    fail(
+        "{}: has no config.json, expected a model directory as transformers saves it; check the "
+        "name",
+        folder);
+  const Config config = Config::open(path.string());
+  Architecture architecture = describe(config);
+  // GPT-2 ties its head to the words unless told otherwise, Llama does not.
+  const bool tied = config.flag_or("tie_word_embeddings", architecture.family == "gpt2");
+  return std::unique_ptr<Model>(new Model(std::move(architecture), Checkpoint::open(folder), tied));
+}
+
+Model::Model(Architecture architecture, Checkpoint checkpoint, bool tied)
+    : architecture_(std::move(architecture)), checkpoint_(std::move(checkpoint)) {
+  const std::string prefix = find_prefix(architecture_, checkpoint_);
+  layers_ = bind_layers(architecture_, checkpoint_, prefix);
+  if (architecture_.text)
+    text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix);
+  if (architecture_.image)
+    image_ = std::make_unique<ImageEmbedder>(architecture_, checkpoint_, prefix);
+  if (!architecture_.final_norm.empty())
+    final_norm_ = bind_norm(checkpoint_, prefix + architecture_.final_norm, architecture_.norm,
+                            architecture_.width);
+  if (!architecture_.causal) return;
+  if (checkpoint_.has("lm_head.weight"))
+    language_head_ = bind_linear(checkpoint_, "", {"lm_head", false},
+                                 architecture_.text->vocabulary, architecture_.width);
+  else if (tied)
+    language_head_.weights = text_->words();
+}
+
+Matrix Model::embed(const TextInput& input, int first) const {
+  if (!text_)
+    fail("{}: is a model of images ({}), expected one of text; give an --image", name(),
+         architecture_.family);
+  return text_->embed(input, first);
+}
+
+Matrix Model::embed(const Pixels& pixels) const {
+  if (!image_)
+    fail("{}: is a model of text ({}), expected one of images; give a --text", name(),
+         architecture_.family);
+  return image_->embed(pixels);
+}
+
+void Model::finish(MatrixView hidden, MatrixSpan out) const {
+  if (!final_norm_.weight.empty()) {
+    apply_norm(architecture_, final_norm_, hidden, out);
+    return;
+  }
+  if (out.data() == hidden.data()) return;
+  for (int t = 0; t < hidden.rows(); ++t) std::ranges::copy(hidden.row(t), out.row(t).begin());
+}
+
+void Model::logits(MatrixView finished, MatrixSpan out) const {
+  kernel::linear(finished, language_head_.weights, {}, out);
+}
+
+}  // namespace headwater

@@ -1,0 +1,125 @@
+#include "headwater/model/model_source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+
+namespace headwater {
+namespace {
+
+kernel::HeadMap head_map(const Fuse& fuse, int heads, int layer, const std::string& name,
+                         MatrixSpan map) {
+  switch (fuse.kind) {
+    case Fuse::Kind::mean:
+      return {kernel::Reduce::sum, 1 / static_cast<float>(heads), 0, heads, map};
+    case Fuse::Kind::max:
+      return {kernel::Reduce::max, 1, 0, heads, map};
+    case Fuse::Kind::min:
+      return {kernel::Reduce::min, 1, 0, heads, map};
+    case Fuse::Kind::head:
+      return {kernel::Reduce::sum, 1, resolve_head(fuse, heads, layer, name), 1, map};
+  }
+  return {};
+}
+
+Matrix copy_of(MatrixView view) {
+  Matrix copy(view.rows(), view.columns());
+  for (int t = 0; t < view.rows(); ++t) std::ranges::copy(view.row(t), copy.row(t).begin());
+  return copy;
+}
+
+// Up to this many numbers a block of rows is the whole map.
+constexpr int64_t block_numbers = int64_t{1} << 20;
+
+int block_of(int64_t n) {
+  if (n * n <= block_numbers) return static_cast<int>(n);
+  return static_cast<int>(std::max<int64_t>(16, block_numbers / n / 16 * 16));
+}
+
+}  // namespace
+
+ModelSource::ModelSource(const Model& model, Example example, std::function<Matrix()> embed)
+    : model_(model), example_(std::move(example)), embed_(std::move(embed)) {}
+
+void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
+  Forward forward(model_, embed_());
+  while (forward.next() < end) {
+    const int layer = forward.next();
+    step(forward);
+    for (int t = 0; t < forward.hidden().rows(); ++t)
+      for (const float number : forward.hidden().row(t))
+        if (!std::isfinite(number))
+          fail(
+              "{}: layer {} gives {} for token {}, expected numbers; check that the weights are "
+              "whole",
+              model_.name(), layer, number, t);
+  }
+}
+
+void ModelSource::keep(int end) {
+  if (static_cast<int>(kept_.size()) >= end) return;
+  kept_.clear();
+  run(end, [&](Forward& forward) {
+    forward.step();
+    kept_.push_back({copy_of(forward.queries()), copy_of(forward.keys())});
+  });
+}
+
+// Rows first ... of a layer's map, from the queries and keys that were kept.
+void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const {
+  const Architecture& shape = model_.architecture();
+  const LayerWeights& weights = model_.layer(layer);
+  const Kept& kept = kept_[static_cast<size_t>(layer)];
+  kernel::Attention attention;
+  attention.queries = MatrixView(kept.queries).rows(first, rows.rows());
+  attention.keys = kept.keys;
+  attention.heads = shape.heads;
+  attention.groups = shape.groups;
+  attention.scale = weights.scale;
+  attention.sight = {shape.causal, weights.window, first};
+  kernel::attention(attention, {}, head_map(fuse, shape.heads, layer, model_.name(), rows));
+}
+
+void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
+  const int n = static_cast<int>(example_.tokens.size()), heads = model_.architecture().heads;
+  Matrix map(n, n);
+  const auto fused = [&](int layer) { return head_map(fuse, heads, layer, model_.name(), map); };
+  fused(range.begin);  // a head that is not there is known before the work
+  const bool known = static_cast<int>(kept_.size()) >= range.end;
+  if (direction == Direction::up && !known && !visited_) {
+    visited_ = true;
+    run(range.end, [&](Forward& forward) {
+      const int layer = forward.next();
+      const bool wanted = layer >= range.begin;
+      forward.step(wanted ? fused(layer) : kernel::HeadMap());
+      if (wanted) visit(layer, map);
+    });
+    return;
+  }
+  keep(range.end);
+  for (int k = 0; k < range.size(); ++k) {
+    const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
+    attend(fuse, layer, 0, map);
+    visit(layer, map);
+  }
+}
+
+void ModelSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
+  const int n = static_cast<int>(example_.tokens.size()), block = block_of(n);
+  head_map(fuse, model_.architecture().heads, range.begin, model_.name(), {});
+  keep(range.end);
+  Matrix rows(block, n);
+  for (int k = 0; k < range.size(); ++k) {
+    const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
+    for (int first = 0; first < n; first += block) {
+      const int count = std::min(block, n - first);
+      if (!visitor.wants(layer, first, count)) continue;
+      const MatrixSpan some = MatrixSpan(rows).rows(0, count);
+      attend(fuse, layer, first, some);
+      visitor.take(layer, first, some);
+    }
+  }
+}
+
+}  // namespace headwater

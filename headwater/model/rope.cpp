@@ -1,0 +1,148 @@
+#include "headwater/model/rope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+
+namespace headwater {
+namespace {
+
+constexpr std::string_view kinds[] = {"default", "linear", "dynamic", "llama3", "yarn"};
+
+double positive(const Config& config, std::string_view key, double value) {
+  if (!(value > 0 && value < 1e15))
+    fail("{}: '{}' is {}, expected a number above 0; check the file", config.name(), key, value);
+  return value;
+}
+
+void read_llama3(const Config& entries, Rope& rope) {
+  rope.low_factor = positive(entries, "low_freq_factor", entries.number("low_freq_factor"));
+  rope.high_factor = positive(entries, "high_freq_factor", entries.number("high_freq_factor"));
+  if (!(rope.low_factor < rope.high_factor))
+    fail("{}: low_freq_factor is {}, expected less than high_freq_factor, {}; check the file",
+         entries.name(), rope.low_factor, rope.high_factor);
+}
+
+double yarn_scale(double factor, double weight) {
+  return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
+}
+
+void read_yarn(const Config& entries, Rope& rope) {
+  const auto or_default = [&](std::string_view key, double otherwise) {
+    const double value = entries.number_or(key, otherwise);
+    return value == 0 ? otherwise : positive(entries, key, value);
+  };
+  rope.beta_fast = or_default("beta_fast", 32);
+  rope.beta_slow = or_default("beta_slow", 1);
+  rope.truncate = entries.flag_or("truncate", true);
+  const double scale = entries.number_or("mscale", 0), all = entries.number_or("mscale_all_dim", 0);
+  if (entries.has("attention_factor"))
+    rope.scale = positive(entries, "attention_factor", entries.number("attention_factor"));
+  else if (scale != 0 && all != 0)
+    rope.scale = yarn_scale(rope.factor, scale) / yarn_scale(rope.factor, all);
+  else
+    rope.scale = yarn_scale(rope.factor, 1);
+}
+
+void read_entries(const Config& entries, int positions, Rope& rope) {
+  if (entries.has("rope_theta"))
+    rope.theta = positive(entries, "rope_theta", entries.number("rope_theta"));
+  rope.kind =
+      entries.has("rope_type") ? entries.text("rope_type") : entries.text_or("type", "default");
+  entries.pass_over({"type"});  // beside rope_type it is the same in an older spelling
+  if (std::ranges::find(kinds, rope.kind) == std::end(kinds))
+    fail("{}: rope_type '{}' is not implemented{}", entries.name(), rope.kind,
+         suggestion(rope.kind, kinds));
+  if (rope.kind == "default") {
+    // Left by other kinds, and without effect here.
+    entries.pass_over({"factor", "original_max_position_embeddings"});
+    entries.finish();
+    return;
+  }
+  const bool extended = rope.kind == "llama3" || rope.kind == "yarn";
+  rope.original_positions =
+      extended ? entries.integer_or("original_max_position_embeddings", positions) : positions;
+  if (!extended) entries.pass_over({"original_max_position_embeddings"});
+  if (rope.kind == "yarn" && !entries.has("factor"))
+    rope.factor = positions / rope.original_positions;
+  else
+    rope.factor = positive(entries, "factor", entries.number("factor"));
+  if (rope.kind == "llama3") read_llama3(entries, rope);
+  if (rope.kind == "yarn") read_yarn(entries, rope);
+  entries.finish();
+}
+
+double llama3_frequency(const Rope& rope, double frequency) {
+  const double length = 2 * std::numbers::pi / frequency;
+  if (length < rope.original_positions / rope.high_factor) return frequency;
+  if (length > rope.original_positions / rope.low_factor) return frequency / rope.factor;
+  const double smooth =
+      (rope.original_positions / length - rope.low_factor) / (rope.high_factor - rope.low_factor);
+  return (1 - smooth) * frequency / rope.factor + smooth * frequency;
+}
+
+double yarn_frequency(const Rope& rope, int pair, double frequency) {
+  // The pair that turns `turns` times within the original positions.
+  const auto pair_of = [&](double turns) {
+    return rope.size * std::log(rope.original_positions / (turns * 2 * std::numbers::pi)) /
+           (2 * std::log(rope.theta));
+  };
+  double low = pair_of(rope.beta_fast), high = pair_of(rope.beta_slow);
+  if (rope.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, rope.size - 1.0);
+  if (low == high) high += 0.001;
+  const double ramp = std::clamp((pair - low) / (high - low), 0.0, 1.0);
+  return frequency / rope.factor * ramp + frequency * (1 - ramp);
+}
+
+}  // namespace
+
+Rope read_rope(const Config& config, int head_size, int positions) {
+  Rope rope;
+  if (config.has("rope_theta"))
+    rope.theta = positive(config, "rope_theta", config.number("rope_theta"));
+  double share = config.number_or("partial_rotary_factor", 1);
+  for (const char* key : {"rope_scaling", "rope_parameters"})
+    if (const auto entries = config.object(key)) {
+      share = entries->number_or("partial_rotary_factor", share);
+      read_entries(*entries, positions, rope);
+    }
+  rope.size = static_cast<int>(head_size * share);
+  if (!(share > 0 && share <= 1) || rope.size < 2 || rope.size % 2 != 0)
+    fail("{}: rotates {} of the {} numbers of a head, expected an even number; check the file",
+         config.name(), rope.size, head_size);
+  return rope;
+}
+
+Angles angles(const Rope& rope, int first, int n, int length) {
+  const int pairs = rope.size / 2;
+  double theta = rope.theta;
+  if (rope.kind == "dynamic" && length > rope.original_positions)
+    theta *= std::pow(rope.factor * length / rope.original_positions - (rope.factor - 1),
+                      rope.size / (rope.size - 2.0));
+  Vector frequencies(static_cast<size_t>(pairs));
+  for (int d = 0; d < pairs; ++d) {
+    double frequency = std::pow(theta, -2.0 * d / rope.size);
+    if (rope.kind == "linear") frequency /= rope.factor;
+    if (rope.kind == "llama3") frequency = llama3_frequency(rope, frequency);
+    if (rope.kind == "yarn") frequency = yarn_frequency(rope, d, frequency);
+    frequencies[static_cast<size_t>(d)] = static_cast<float>(frequency);
+  }
+  Angles table{Matrix(n, pairs), Matrix(n, pairs)};
+  for (int t = 0; t < n; ++t)
+    for (int d = 0; d < pairs; ++d) {
+      const float angle = static_cast<float>(first + t) * frequencies[static_cast<size_t>(d)];
+      table.cosine(t, d) = static_cast<float>(std::cos(static_cast<double>(angle)) * rope.scale);
+      table.sine(t, d) = static_cast<float>(std::sin(static_cast<double>(angle)) * rope.scale);
+    }
+  return table;
+}
+
+}  // namespace headwater

@@ -1,0 +1,40 @@
+// Rotary positions, as config.json describes them.
+#pragma once
+#include <string>
+
+#include "headwater/core/matrix.h"
+#include "headwater/model/config.h"
+
+namespace headwater {
+
+/// Angle of pair d at position t: t * frequency(d). The kinds differ in the frequencies (theta is
+/// the base, size the rotated numbers of a head):
+///   default  theta^(-2d / size)
+///   linear   the same divided by factor
+///   dynamic  theta grows once an input is longer than the model's positions
+///   llama3   low frequencies divided by factor, high ones kept, those between blended
+///   yarn     the same with a linear ramp, and cosines and sines times a factor
+struct Rope {
+  std::string kind = "default";
+  int size = 0;  // rotated numbers of each head: twice the pairs
+  double theta = 10000;
+  double factor = 1;
+  double original_positions = 0;           // dynamic: the model's own; llama3, yarn: before scaling
+  double low_factor = 1, high_factor = 4;  // llama3
+  double beta_fast = 32, beta_slow = 1;    // yarn
+  bool truncate = true;                    // yarn
+  double scale = 1;                        // of cosines and sines
+};
+
+/// Both spellings: rope_theta with rope_scaling, or rope_parameters. Throws Error for a kind or an
+/// entry that is not listed above.
+Rope read_rope(const Config& config, int head_size, int positions);
+
+/// Cosines and sines, n x size / 2 each, for positions first ... first + n - 1 of an input that is
+/// `length` long in all. Frequencies and angles are rounded to float as PyTorch rounds them.
+struct Angles {
+  Matrix cosine, sine;
+};
+Angles angles(const Rope& rope, int first, int n, int length);
+
+}  // namespace headwater
