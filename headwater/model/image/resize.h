@@ -7,10 +7,10 @@ namespace headwater {
 /// Pillow's filters, with the numbers that preprocessor_config.json has for them.
 enum class Resample { nearest = 0, lanczos = 1, bilinear = 2, bicubic = 3, box = 4, hamming = 5 };
 
-/// What Pillow's Image.resize((width, height), filter) gives, to the pixel: first the rows, then
-/// the columns, each rounded to bytes; a side that keeps its length is left alone. Both sides, and
-/// those of `image`, must be at least 1. Time: pixels that go in times the filter's width (1 to 6),
-/// on all threads.
+/// What Image.resize((width, height), filter) of Pillow 13 gives, to the pixel: rows and columns
+/// one after the other, each rounded to bytes; a side that keeps its length is left alone. Both
+/// sides, and those of `image`, must be at least 1. Time: pixels that go in times the filter's
+/// width (1 to 6), on all threads.
 Image resize(const Image& image, int width, int height, Resample filter);
 
 /// `width` by `height` pixels from the middle, black where the image does not reach: transformers'
