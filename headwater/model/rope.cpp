@@ -108,16 +108,16 @@ Rope read_rope(const Config& config, int head_size, int positions) {
   Rope rope;
   if (config.has("rope_theta"))
     rope.theta = positive(config, "rope_theta", config.number("rope_theta"));
-  double share = config.number_or("partial_rotary_factor", 1);
+  config.expect("partial_rotary_factor", 1);
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const auto entries = config.object(key)) {
-      share = entries->number_or("partial_rotary_factor", share);
+      entries->expect("partial_rotary_factor", 1);
       read_entries(*entries, positions, rope);
     }
-  rope.size = static_cast<int>(head_size * share);
-  if (!(share > 0 && share <= 1) || rope.size < 2 || rope.size % 2 != 0)
-    fail("{}: rotates {} of the {} numbers of a head, expected an even number; check the file",
-         config.name(), rope.size, head_size);
+  rope.size = head_size;
+  if (head_size % 2 != 0)
+    fail("{}: heads have {} numbers, expected an even number to turn in pairs; check the file",
+         config.name(), head_size);
   return rope;
 }
 

@@ -8,7 +8,7 @@
 namespace headwater {
 
 /// Angle of pair d at position t: t * frequency(d). The kinds differ in the frequencies (theta is
-/// the base, size the rotated numbers of a head):
+/// the base, size that of a head):
 ///   default  theta^(-2d / size)
 ///   linear   the same divided by factor
 ///   dynamic  theta grows once an input is longer than the model's positions
@@ -16,7 +16,7 @@ namespace headwater {
 ///   yarn     the same with a linear ramp, and cosines and sines times a factor
 struct Rope {
   std::string kind = "default";
-  int size = 0;  // rotated numbers of each head: twice the pairs
+  int size = 0;  // of a head: twice the pairs
   double theta = 10000;
   double factor = 1;
   double original_positions = 0;           // dynamic: the model's own; llama3, yarn: before scaling
