@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
+#include "headwater/model/open.h"
 #include "headwater/output/filter.h"
 #include "headwater/source/arrays.h"
 
@@ -12,6 +13,9 @@ namespace headwater::cli {
 
 struct Arguments {
   std::string source;
+  std::string other;  // compare: the second of two sources
+  ModelInput input;
+  std::string text_file;
   ReadOptions read;
   std::optional<int> item;  // --item K
   bool all_items = false;   // --item all

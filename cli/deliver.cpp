@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/open.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
 #include "headwater/layer/options.h"
 #include "headwater/output/terminal.h"
-#include "headwater/source/open.h"
 
 namespace headwater::cli {
 namespace {
@@ -48,7 +48,7 @@ void check_outputs(const Arguments& arguments) {
 
 void run_items(const Arguments& arguments, const std::function<Result(Batch&, Source&)>& method) {
   check_outputs(arguments);
-  const std::unique_ptr<Batch> batch = open_batch(arguments.source, arguments.read);
+  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
   if (!arguments.item && !arguments.all_items && batch->size() > 1)
     fail("{}: holds a batch of {}, expected one item; choose it with --item K or take --item all",
          arguments.source, batch->size());

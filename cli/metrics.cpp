@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/deliver.h"
-#include "headwater/source/open.h"
+#include "cli/open.h"
 
 namespace headwater::cli {
 
@@ -15,7 +15,7 @@ void run_metrics(const Arguments& arguments) {
   }
   // The metrics of a batch are those of all its items together.
   check_outputs(arguments);
-  const std::unique_ptr<Batch> batch = open_batch(arguments.source, arguments.read);
+  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
   std::vector<Result> results;
   results.emplace_back(metrics(*batch, arguments.options, arguments.layer));
   deliver(results, arguments);

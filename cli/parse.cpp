@@ -1,30 +1,16 @@
 #include "cli/parse.h"
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <charconv>
 #include <map>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
-#include "headwater/core/threads.h"
 #include "headwater/core/version.h"
-#include "headwater/kernel/kernel.h"
-#include "headwater/source/json.h"
 
 namespace headwater::cli {
 namespace {
-
-template <class Number>
-Number parse_number(std::string_view option, std::string_view text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end)
-    fail_usage("{} '{}': expected a number; see --help", option, text);
-  return value;
-}
 
 // One command's options. A preset sets many options at once wherever it stands, so the others wait
 // for it.
@@ -87,58 +73,20 @@ class Command {
 
 void Command::source() {
   app_.add_option("SOURCE", arguments.source,
-                  "Attention: a .npy, .npz, .safetensors or .json file (docs/formats.md)")
-      ->type_name("FILE")
+                  "A model directory as transformers saves it, or a file of attention: .npy, .npz, "
+                  ".safetensors, .json (docs/formats.md)")
+      ->type_name("PATH")
       ->group("Source");
 }
 
 void Command::reading() {
-  const char* group = "Source";
-  option(
-      "--item", "Which item of a batch: a number from 0, -1 for the last, or 'all'", "K|all",
-      [](Arguments& a, const std::string& text) {
-        a.all_items = text == "all";
-        if (!a.all_items) a.item = parse_number<int>("--item", text);
-      },
-      group);
-  option(
-      "--axes", "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",
-      "LBHnn", [](Arguments& a, const std::string& text) { a.read.axes = text; }, group);
-  option(
-      "--tokens", "Tokens for a source that has none: one a line, or a JSON list in a .json",
-      "FILE", [](Arguments& a, const std::string& text) { a.read.tokens = read_tokens(text); },
-      group);
-  option(
-      "--sums", "'any' takes rows that do not sum to 1 (default: checked)", "any|checked",
-      [](Arguments& a, const std::string& text) {
-        constexpr std::array<std::string_view, 2> words = {"any", "checked"};
-        if (text != "any" && text != "checked")
-          fail_usage("unknown --sums '{}'{}", text, suggestion(text, words));
-        a.read.any_sums = text == "any";
-      },
-      group);
-  option(
-      "--nan", "'identity' replaces a head's bad row (NaN, infinite, negative); default: error",
-      "identity|error",
-      [](Arguments& a, const std::string& text) {
-        constexpr std::array<std::string_view, 2> words = {"identity", "error"};
-        if (text != "identity" && text != "error")
-          fail_usage("unknown --nan '{}'{}", text, suggestion(text, words));
-        a.read.nan_identity = text == "identity";
-      },
-      group);
-  option(
-      "--threads", "How many threads (default: the cores there are)", "N",
-      [](Arguments&, const std::string& text) {
-        const int count = parse_number<int>("--threads", text);
-        if (count < 1 || count > 1024)
-          fail_usage("--threads {}: expected 1 to 1024; leave it out", count);
-        set_threads(count);
-      },
-      "Machine");
-  option(
-      "--kernel", "Force an instruction set; 'headwater info' names the one in use", "NAME",
-      [](Arguments&, const std::string& text) { kernel::use(text); }, "Machine");
+  for (const auto& list : {input_options(), file_options(), machine_options()})
+    for (const OptionSpec& one : list) option(one.names, one.about, one.value, one.take, one.group);
+  app_.add_flag_function(
+          "--truncate", [this](int64_t) { arguments.input.truncate = true; },
+          "Cut a text that is too long for the model")
+      ->disable_flag_override()
+      ->group("Input of a model");
 }
 
 void Command::preparing(Preset preset) {
@@ -150,16 +98,12 @@ void Command::preparing(Preset preset) {
         [](Options& o, const std::string& text) { o.fuse = parse_fuse(text); });
   later("--head", "One head alone: short for --fuse head:K", "K",
         [](Options& o, const std::string& text) {
-          o.fuse = Fuse::one(parse_number<int>("--head", text));
+          o.fuse = Fuse::one(parse_integer("--head", text));
         });
   later("--residual", "Weight of the residual connection, from 0 up to 1", "R",
-        [](Options& o, const std::string& text) {
-          o.residual = parse_number<double>("--residual", text);
-        });
+        [](Options& o, const std::string& text) { o.residual = parse_real("--residual", text); });
   later("--discard", "Share of the smallest weights to drop, from 0 up to 1", "D",
-        [](Options& o, const std::string& text) {
-          o.discard = parse_number<double>("--discard", text);
-        });
+        [](Options& o, const std::string& text) { o.discard = parse_real("--discard", text); });
   later("--order", "residual-first or discard-first", "ORDER",
         [](Options& o, const std::string& text) { o.order = parse_order(text); });
   later("--empty", "What an emptied row becomes: identity or zero", "RULE",
@@ -245,6 +189,7 @@ class CommandLine {
         "Examples:\n"
         "  headwater demo                                 pictures of an example in demo/\n"
         "  headwater info bert.npz                        what is in a file\n"
+        "  headwater rollout bert/ --text \"The cat sat.\" --row cls   a model, run here\n"
         "  headwater rollout bert.npz --row cls           one token's row in the terminal\n"
         "  headwater rollout bert.npz -o all.svg -o all.npz\n"
         "  headwater compare bert.npz --by discard -o sweep.png\n"
@@ -262,9 +207,7 @@ class CommandLine {
     everything(flow, Preset::paper);
     flow.option(
         "--column", "One input token alone; -1 is the last", "J",
-        [](Arguments& a, const std::string& text) {
-          a.column = parse_number<int>("--column", text);
-        },
+        [](Arguments& a, const std::string& text) { a.column = parse_integer("--column", text); },
         "Options");
     flow.flag("--every-layer", "The flow from each layer", &Arguments::every_layer, "Options");
     flow.flag("--normalise", "Divide rows by their sums", &Arguments::normalise, "Options");
@@ -292,8 +235,13 @@ class CommandLine {
                            "headwater compare bert.npz --by discard -o sweep.svg", run_compare);
     everything(compare, Preset::paper);
     layer(compare);
+    compare.app()
+        .add_option("OTHER", compare.arguments.other,
+                    "With --by model: the model, or the file, to put beside it")
+        ->type_name("PATH")
+        ->group("Source");
     compare.option(
-        "--by", "layer, evolution, discard, fuse or method", "WHAT",
+        "--by", "layer, evolution, discard, fuse, method or model", "WHAT",
         [](Arguments& a, const std::string& text) { a.by = text; }, "Options");
 
     Command& info = add("info", "What is in a source, how it is read, and which kernel runs",
@@ -334,7 +282,7 @@ class CommandLine {
   static void layer(Command& command) {
     command.option(
         "--layer", "Which layer; -1 is the last (default)", "K",
-        [](Arguments& a, const std::string& text) { a.layer = parse_number<int>("--layer", text); },
+        [](Arguments& a, const std::string& text) { a.layer = parse_integer("--layer", text); },
         "Options");
   }
   std::vector<CommandWords> words() const {
@@ -386,8 +334,8 @@ Request CommandLine::parse(int count, const char* const* words) {
   const bool needs_source = chosen[0]->get_option_no_throw("SOURCE") != nullptr;
   if (needs_source && command.arguments.source.empty())
     fail_usage(
-        "{}: no SOURCE was given, expected a file with attention; for example headwater {} "
-        "bert.npz",
+        "{}: no SOURCE was given, expected a file with attention or a model directory; for example "
+        "headwater {} bert.npz",
         chosen[0]->get_name(), chosen[0]->get_name());
   return {command.run, command.finish(), ""};
 }

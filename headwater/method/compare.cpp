@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
+#include "headwater/method/align.h"
 #include "headwater/method/average.h"
+#include "headwater/method/begin.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 
@@ -93,6 +96,52 @@ Comparison compare_method(Source& source, const Options& options, const FlowOpti
   add(comparison, "average", average(source, options));
   add(comparison, "rollout", rollout(source, options));
   add(comparison, "flow", flow(source, options, flow_options));
+  return done(std::move(comparison));
+}
+
+namespace {
+
+std::string base_name(const std::string& path) {
+  const std::filesystem::path clean = std::filesystem::path(path + "/").parent_path();
+  return clean.has_filename() ? clean.filename().string() : path;
+}
+
+// A result over all tokens, turned into one over the pieces that both models have.
+void to_pieces(Attribution& result, const Alignment& alignment,
+               const std::vector<std::vector<int>>& pieces, int alone, const Options& options) {
+  const int tokens = static_cast<int>(result.source.tokens.size());
+  const Matrix merged = merge(result.values[0], pieces);
+  if (static_cast<int>(pieces.size()) != tokens || alone > 0)
+    result.notes.push_back(fmt::format(
+        "{} tokens are shown as the {} pieces of the text that both models have{}", tokens,
+        pieces.size(),
+        alone > 0 ? fmt::format("; {} that only this one has are left out", alone) : ""));
+  result.source.tokens = alignment.names;
+  result.source.ids.clear();
+  result.source.places.clear();
+  result.options.row = options.row;
+  result.rows = resolve(options.row, result.source.tokens, result.source.name);
+  result.mean_row = options.row.kind == Row::Kind::mean;
+  result.values[0] = take_rows(merged, result);
+}
+
+}  // namespace
+
+Comparison compare_model(Source& first, Source& second, const Options& options) {
+  const Alignment alignment = align(first.example(), second.example());
+  Options all = options;
+  all.row = {};
+  Attribution one = rollout(first, all), other = rollout(second, all);
+  to_pieces(one, alignment, alignment.first, alignment.only_first, options);
+  to_pieces(other, alignment, alignment.second, alignment.only_second, options);
+  std::string label = base_name(one.source.name), other_label = base_name(other.source.name);
+  if (label == other_label) {
+    label = one.source.name;
+    other_label = other.source.name;
+  }
+  Comparison comparison{"model", {}, {}};
+  add(comparison, label, std::move(one));
+  add(comparison, other_label, std::move(other));
   return done(std::move(comparison));
 }
 

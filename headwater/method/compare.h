@@ -9,7 +9,7 @@
 namespace headwater {
 
 struct Comparison {
-  std::string by;                   // "layer", "evolution", "discard", "fuse", "method"
+  std::string by;                   // "layer", "evolution", "discard", "fuse", "method", "model"
   std::vector<Attribution> panels;  // each with a label
   Matrix agreement;                 // agreement(panels)
 };
@@ -28,6 +28,10 @@ Comparison compare_fuse(Source& source, const Options& options);
 /// can watch its progress.
 Comparison compare_method(Source& source, const Options& options,
                           const FlowOptions& flow_options = {});
+
+/// Rollout of two models on one input. Where their tokens differ, both are given over pieces of the
+/// text that both cut out (align.h), which options.row then counts; notes say what was left out.
+Comparison compare_model(Source& first, Source& second, const Options& options);
 
 /// agreement(a, b): mean over rows of the Spearman rank correlation (average ranks) between the
 /// rows of two results of one shape; rows in which either is constant are left out, and where all

@@ -195,17 +195,17 @@ std::optional<Config> Config::object(std::string_view key) const {
   return parse(simdjson::minify(value), fmt::format("{}: {}", state_->name, key));
 }
 
-void Config::expect(std::string_view key, bool value) const {
+void Config::expect_flag(std::string_view key, bool value) const {
   if (has(key) && flag_or(key, value) != value)
     not_implemented(*state_, key, entry(*state_, key), value ? "true" : "false");
 }
 
-void Config::expect(std::string_view key, std::string_view value) const {
+void Config::expect_text(std::string_view key, std::string_view value) const {
   if (has(key) && text(key) != value)
     not_implemented(*state_, key, entry(*state_, key), fmt::format("\"{}\"", value));
 }
 
-void Config::expect(std::string_view key, int value) const {
+void Config::expect_number(std::string_view key, int value) const {
   if (!has(key)) return;
   const dom::element found = entry(*state_, key);
   double number;

@@ -43,9 +43,9 @@ class Config {
   std::optional<Config> object(std::string_view key) const;
 
   /// The entry is missing or has this value; everything else is not implemented.
-  void expect(std::string_view key, bool value) const;
-  void expect(std::string_view key, std::string_view value) const;
-  void expect(std::string_view key, int value) const;
+  void expect_flag(std::string_view key, bool value) const;
+  void expect_text(std::string_view key, std::string_view value) const;
+  void expect_number(std::string_view key, int value) const;
   /// The entry is missing, or an empty list or object.
   void expect_empty(std::string_view key) const;
   /// Entries that do not change what is computed here, whatever they hold.

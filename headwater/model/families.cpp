@@ -98,10 +98,10 @@ void pass_over_bookkeeping(const Config& config) {
                     "begin_suppress_tokens",
                     "classifier_dropout",
                     "language"});
-  config.expect("is_encoder_decoder", false);
-  config.expect("is_decoder", false);
-  config.expect("add_cross_attention", false);
-  config.expect("cross_attention_hidden_size", 0);
+  config.expect_flag("is_encoder_decoder", false);
+  config.expect_flag("is_decoder", false);
+  config.expect_flag("add_cross_attention", false);
+  config.expect_number("cross_attention_hidden_size", 0);
   config.expect_empty("pruned_heads");
   config.expect_empty("quantization_config");
 }

@@ -108,10 +108,10 @@ Rope read_rope(const Config& config, int head_size, int positions) {
   Rope rope;
   if (config.has("rope_theta"))
     rope.theta = positive(config, "rope_theta", config.number("rope_theta"));
-  config.expect("partial_rotary_factor", 1);
+  config.expect_number("partial_rotary_factor", 1);
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const auto entries = config.object(key)) {
-      entries->expect("partial_rotary_factor", 1);
+      entries->expect_number("partial_rotary_factor", 1);
       read_entries(*entries, positions, rope);
     }
   rope.size = head_size;

@@ -147,7 +147,19 @@ Document document(const Info& result, const WriteOptions&) {
   add(out, "causal", result.causal);
   add(out, "kernel", result.kernel);
   add(out, "threads", int64_t{result.threads});
+  if (!result.source.ids.empty()) add(out, "ids", result.source.ids);
   add(out, "tokens", result.source.tokens);
+  if (!result.source.places.empty()) {
+    // Two numbers each, as Python's tokenizers have them, but in bytes.
+    Pairs offsets;
+    std::vector<int> texts;
+    for (const TokenPlace& place : result.source.places) {
+      offsets.push_back({static_cast<int>(place.begin), static_cast<int>(place.end)});
+      texts.push_back(place.text);
+    }
+    add(out, "offsets", std::move(offsets));
+    add(out, "texts", std::move(texts));
+  }
   return out;
 }
 

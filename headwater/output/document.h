@@ -1,5 +1,6 @@
 // A result as an ordered tree of named values: what JSON and .npz hold, before either of them.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,9 +39,12 @@ struct Document {
   const Field* find(std::string_view name) const;
 };
 
+/// A list of two numbers each.
+using Pairs = std::vector<std::array<int, 2>>;
+
 using Value =
     std::variant<std::string, double, int64_t, bool, std::vector<std::string>, std::vector<int>,
-                 std::vector<double>, Numbers, Document, std::vector<Document>>;
+                 std::vector<double>, Pairs, Numbers, Document, std::vector<Document>>;
 
 struct Field {
   std::string name;

@@ -1,5 +1,7 @@
 #include "headwater/output/json.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 
@@ -153,6 +155,11 @@ struct PutValue {
   }
   void operator()(const std::vector<double>& numbers) const {
     out.put_list(numbers, [&](double number) { out.put_number(number); });
+  }
+  void operator()(const Pairs& pairs) const {
+    out.put_list(pairs, [&](const std::array<int, 2>& pair) {
+      out.put(fmt::format("[{}, {}]", pair[0], pair[1]));
+    });
   }
   void operator()(const Numbers& numbers) const { put_numbers(out, numbers, layout); }
   void operator()(const Document& document) const { put_document(out, document, {false, 0}); }

@@ -45,6 +45,12 @@ class ArrayWriter {
     put_bytes(name, "<f8", {static_cast<int64_t>(numbers.size())},
               bytes_of(numbers.data(), numbers.size()));
   }
+  void put(const std::string& name, const Pairs& pairs) {
+    std::vector<int64_t> wide;
+    for (const auto& pair : pairs) wide.insert(wide.end(), pair.begin(), pair.end());
+    put_bytes(name, "<i8", {static_cast<int64_t>(pairs.size()), 2},
+              bytes_of(wide.data(), wide.size()));
+  }
   void put(const std::string& name, const Numbers& numbers) {
     zip_.add(name + ".npy", [&](const Sink& sink) {
       const bool exact = !numbers.exact.empty();

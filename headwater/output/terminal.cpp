@@ -9,8 +9,10 @@
 #include "headwater/output/caption.h"
 #include "headwater/output/colour.h"
 #include "headwater/output/display_width.h"
+#include "headwater/output/figure_overlay.h"
 #include "headwater/output/left_out.h"
 #include "headwater/output/shade.h"
+#include "headwater/output/terminal_patches.h"
 #include "headwater/output/token_text.h"
 
 namespace headwater {
@@ -181,8 +183,11 @@ std::string terminal(const Attribution& result, int r, const Filter& filter, boo
   const std::vector<std::string> notes = notes_of(result, filter, row.mass);
   std::string out;
   if (colour) {
-    out += first_line(result, r) + "\n\n" + shaded(result, row, std::max(width, 20)) + '\n' +
-           largest(result, row);
+    out += first_line(result, r) + "\n\n";
+    out += has_overlay(result)
+               ? patches_text(overlay_of(result, r, filter, result.source.name), width)
+               : shaded(result, row, std::max(width, 20));
+    out += '\n' + largest(result, row);
     for (const std::string& note : notes) out += "note: " + note + '\n';
     return out;
   }
@@ -232,9 +237,28 @@ std::string terminal(const Metrics& result) {
                      {false, true});
 }
 
+namespace {
+
+// A line for each token of a model: its number, its id, its bytes in the text.
+std::string token_table(const Example& source, const std::vector<std::string>& labels) {
+  std::vector<std::vector<std::string>> lines = {{"", "id", "bytes", "token"}};
+  for (size_t t = 0; t < source.ids.size(); ++t) {
+    std::string bytes;
+    if (!source.places.empty() && source.places[t].text >= 0) {
+      const TokenPlace& place = source.places[t];
+      bytes = fmt::format("{}{}:{}", place.text > 0 ? "pair " : "", place.begin, place.end);
+    }
+    lines.push_back({std::to_string(t), std::to_string(source.ids[t]), bytes, labels[t]});
+  }
+  return "\n" + table(lines, {true, true, true, false});
+}
+
+}  // namespace
+
 std::string terminal(const Info& result) {
   const Example& source = result.source;
-  std::string tokens = std::to_string(source.tokens.size());
+  std::string tokens =
+      source.tokens.empty() ? "no input given" : std::to_string(source.tokens.size());
   if (source.padded > static_cast<int>(source.tokens.size()))
     tokens += fmt::format(" (of {}, padded)", source.padded);
   const std::vector<std::string> labels = token_labels(source.tokens);
@@ -247,7 +271,9 @@ std::string terminal(const Info& result) {
   lines.push_back({"causal", result.causal ? "yes" : "no"});
   lines.push_back({"kernel", result.kernel});
   lines.push_back({"threads", std::to_string(result.threads)});
-  lines.push_back({"text", shortened(fmt::format("{}", fmt::join(labels, " ")), 200)});
+  if (!source.ids.empty()) return table(lines, {false, false}) + token_table(source, labels);
+  if (!labels.empty())
+    lines.push_back({"text", shortened(fmt::format("{}", fmt::join(labels, " ")), 200)});
   return table(lines, {false, false});
 }
 

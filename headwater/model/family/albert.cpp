@@ -10,11 +10,11 @@ Architecture albert(const Config& config) {
   Architecture model = bert_layout(config, "albert.");
   model.activation = activation(config, "hidden_act", "gelu_new");
   const int groups = config.integer_or("num_hidden_groups", 1), layers = model.layers;
-  config.expect("inner_group_num", 1);
-  config.expect("down_scale_factor", 1);
-  config.expect("gap_size", 0);
-  config.expect("net_structure_type", 0);
-  config.expect("num_memory_blocks", 0);
+  config.expect_number("inner_group_num", 1);
+  config.expect_number("down_scale_factor", 1);
+  config.expect_number("gap_size", 0);
+  config.expect_number("net_structure_type", 0);
+  config.expect_number("num_memory_blocks", 0);
   config.pass_over({"classifier_dropout_prob"});
   // Layer l belongs to group floor(l / (layers / groups)), in real numbers.
   model.layer = [groups, layers](int layer) {

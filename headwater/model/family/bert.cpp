@@ -20,7 +20,7 @@ Architecture bert_layout(const Config& config, const std::string& prefix) {
   model.down = {"output.dense"};
   model.feed_norm = "output.LayerNorm";
   model.positions = config.integer("max_position_embeddings");
-  config.expect("position_embedding_type", "absolute");
+  config.expect_text("position_embedding_type", "absolute");
 
   TextEmbedding text;
   text.size = model.width;

@@ -1,0 +1,21 @@
+// A source by its name: a file of attention, or a model and what it is run on.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "cli/arguments.h"
+#include "headwater/source/source.h"
+
+namespace headwater::cli {
+
+/// True if `name` is a model directory.
+bool is_model(const std::string& name);
+
+/// Throws Error as open_batch and open_model do, and (usage) where options of files were given for
+/// a model or the other way round.
+std::unique_ptr<Batch> open_source(const std::string& name, const Arguments& arguments);
+
+/// Whether anything was given for a model to run on.
+bool has_input(const Arguments& arguments);
+
+}  // namespace headwater::cli

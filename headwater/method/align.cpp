@@ -1,0 +1,134 @@
+#include "headwater/method/align.h"
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+
+namespace headwater {
+namespace {
+
+// Where special tokens stand: how many texts have begun before each. Tokens of the texts: -1.
+std::vector<int> stations(const Example& example) {
+  std::vector<int> stations;
+  int begun = 0;
+  for (const TokenPlace& place : example.places) {
+    begun = std::max(begun, place.text + 1);
+    stations.push_back(place.text < 0 ? begun : -1);
+  }
+  return stations;
+}
+
+// The tokens of one text that cover at least a byte, in order of where they begin.
+std::vector<int> covering(const Example& example, int text) {
+  std::vector<int> tokens;
+  for (size_t t = 0; t < example.places.size(); ++t)
+    if (example.places[t].text == text && example.places[t].begin < example.places[t].end)
+      tokens.push_back(static_cast<int>(t));
+  std::ranges::stable_sort(tokens, {},
+                           [&](int t) { return example.places[static_cast<size_t>(t)].begin; });
+  return tokens;
+}
+
+struct Pieces {
+  const Example& first;
+  const Example& second;
+  Alignment out;
+
+  const TokenPlace& place(const Example& example, int token) const {
+    return example.places[static_cast<size_t>(token)];
+  }
+
+  void add(std::vector<int> ours, std::vector<int> theirs) {
+    const bool one = ours.size() == 1 || theirs.size() != 1;
+    std::string name;
+    for (const int t : one ? ours : theirs)
+      name += (one ? first : second).tokens[static_cast<size_t>(t)];
+    out.names.push_back(std::move(name));
+    out.first.push_back(std::move(ours));
+    out.second.push_back(std::move(theirs));
+  }
+
+  // Both lists from left to right: a piece grows as long as a token of either reaches into it.
+  void sweep(int text) {
+    const std::vector<int> ours = covering(first, text), theirs = covering(second, text);
+    size_t a = 0, b = 0;
+    while (a < ours.size() && b < theirs.size()) {
+      std::vector<int> left, right;
+      size_t end = std::min(place(first, ours[a]).begin, place(second, theirs[b]).begin) + 1;
+      bool grown = true;
+      while (grown) {
+        grown = false;
+        for (; a < ours.size() && place(first, ours[a]).begin < end; ++a, grown = true) {
+          left.push_back(ours[a]);
+          end = std::max(end, place(first, ours[a]).end);
+        }
+        for (; b < theirs.size() && place(second, theirs[b]).begin < end; ++b, grown = true) {
+          right.push_back(theirs[b]);
+          end = std::max(end, place(second, theirs[b]).end);
+        }
+      }
+      if (!left.empty() && !right.empty()) add(std::move(left), std::move(right));
+    }
+  }
+
+  void pair_specials(int station) {
+    const auto at = [&](const Example& example) {
+      const std::vector<int> where = stations(example);
+      std::vector<int> tokens;
+      for (size_t t = 0; t < where.size(); ++t)
+        if (where[t] == station) tokens.push_back(static_cast<int>(t));
+      return tokens;
+    };
+    const std::vector<int> ours = at(first), theirs = at(second);
+    for (size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k) add({ours[k]}, {theirs[k]});
+  }
+};
+
+int left_out(const Example& example, const std::vector<std::vector<int>>& pieces) {
+  size_t used = 0;
+  for (const std::vector<int>& piece : pieces) used += piece.size();
+  return static_cast<int>(example.tokens.size() - used);
+}
+
+}  // namespace
+
+Alignment align(const Example& first, const Example& second) {
+  Pieces pieces{first, second, {}};
+  if (first.tokens == second.tokens) {
+    for (size_t t = 0; t < first.tokens.size(); ++t)
+      pieces.add({static_cast<int>(t)}, {static_cast<int>(t)});
+    return std::move(pieces.out);
+  }
+  if (first.places.empty() || second.places.empty())
+    fail(
+        "{}: has other tokens ({}) than {} ({}), expected the same, or two models that read one "
+        "text; give --text",
+        second.name, second.tokens.size(), first.name, first.tokens.size());
+  pieces.pair_specials(0);
+  pieces.sweep(0);
+  pieces.pair_specials(1);
+  pieces.sweep(1);
+  pieces.pair_specials(2);
+  if (pieces.out.names.empty())
+    fail("{}: shares no part of the text with {}, expected some; give a longer text", second.name,
+         first.name);
+  pieces.out.only_first = left_out(first, pieces.out.first);
+  pieces.out.only_second = left_out(second, pieces.out.second);
+  return std::move(pieces.out);
+}
+
+Matrix merge(MatrixView values, const std::vector<std::vector<int>>& pieces) {
+  const int count = static_cast<int>(pieces.size());
+  Matrix merged(count, count);
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < count; ++c) {
+      double sum = 0;
+      for (const int i : pieces[static_cast<size_t>(r)])
+        for (const int j : pieces[static_cast<size_t>(c)]) sum += static_cast<double>(values(i, j));
+      merged(r, c) =
+          static_cast<float>(sum / static_cast<double>(pieces[static_cast<size_t>(r)].size()));
+    }
+  return merged;
+}
+
+}  // namespace headwater
