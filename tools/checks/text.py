@@ -69,7 +69,9 @@ BRITISH |= {"analyze": "analyse", "analyzed": "analysed", "favor": "favour", "ca
 NOT_OURS = re.compile(
     r"\b(?:NO_COLOR|FORCE_COLOR|CLICOLOR\w*|(?:cairo|pango|CAIRO|PANGO|Pango|Cairo)\w+|(?:np|torch|plt|ax)[.][\w.]+"
     r"|stop-color|color-interpolation\w*|text-anchor=\S+"
-    r"|Beyond Attention Visualization)")  # the title of a paper
+    r"|(?:utf8proc|onig)_\w+|\w*[Nn]ormalizers?(?:_\w+)?"  # "normalizer" is a word of tokenizer.json
+    r"|Beyond Attention Visualization)"  # the title of a paper
+    r"|\"(?:normalized|behavior)\\?\"")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 

@@ -1,0 +1,54 @@
+// "added_tokens" of a tokenizer.json: texts that are one token wherever they stand.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "headwater/model/tokenizer/normalizer.h"
+#include "headwater/model/tokenizer/prefix_index.h"
+#include "headwater/model/tokenizer/splits.h"
+#include "headwater/model/tokenizer/vocabulary.h"
+#include "headwater/model/tokenizer/word_model.h"
+
+namespace headwater {
+
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  /// Ids are given as the package gives them: the model's where it knows the token, else the next
+  /// after all of the model's; what the file says is not asked. Throws Error.
+  AddedTokens(const simdjson::dom::array& list, const WordModel& model,
+              const Normalizer* normalizer, const std::string& what);
+
+  /// The text in splits: first at tokens that stand in it as they are, then what is left,
+  /// normalised, at those that are to be found in normalised text.
+  Splits split(std::string_view text, const Normalizer* normalizer) const;
+
+  std::optional<int> id_of(std::string_view content) const { return contents_.id_of(content); }
+  /// The token as it stands in text, normalised if that is where it is found.
+  std::optional<std::string_view> token_of(int id) const;
+  bool is_special(std::string_view token) const { return special_.id_of(token).has_value(); }
+  size_t size() const { return contents_.size(); }
+  /// How many are not in the model's vocabulary.
+  int beyond(const WordModel& model) const;
+
+ private:
+  struct Token {
+    std::string content, normalised;
+    bool single_word, left, right, in_normalised, special;
+    int id;
+    bool operator==(const Token&) const = default;
+  };
+  void add(Token token, const WordModel& model, int& next);
+  void make_indexes();
+  void split_at(const AlignedText& text, const PrefixIndex& index, Splits& out) const;
+
+  std::vector<Token> tokens_;
+  Vocabulary contents_, special_;
+  std::unordered_map<int, size_t> by_id_;
+  PrefixIndex raw_, normalised_;  // values are places in tokens_
+};
+
+}  // namespace headwater

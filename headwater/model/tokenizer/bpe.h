@@ -1,0 +1,52 @@
+// Byte pair encoding: characters, merged pair by pair in the order that was learned.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headwater/model/tokenizer/merge_table.h"
+#include "headwater/model/tokenizer/vocabulary.h"
+#include "headwater/model/tokenizer/word_model.h"
+
+namespace headwater {
+
+class Bpe : public WordModel {
+ public:
+  explicit Bpe(JsonPart& part);
+
+  /// Merges cost the logarithm of the piece's length each.
+  std::vector<PieceToken> tokenise(std::string_view piece) const override;
+  std::optional<int> id_of(std::string_view token) const override {
+    return vocabulary_.id_of(token);
+  }
+  std::optional<std::string_view> token_of(int id) const override {
+    return vocabulary_.token_of(id);
+  }
+  int size() const override { return static_cast<int>(vocabulary_.size()); }
+
+ private:
+  /// A token of a word that is being merged; a list by index. Without length: merged into another.
+  struct Symbol {
+    int id, previous, next;
+    size_t length;  // in bytes
+  };
+  void read_merges(const simdjson::dom::array& merges);
+  std::vector<Symbol> characters_of(std::string_view piece) const;
+  int character_id(std::string_view character, bool first, bool last) const;
+  bool add_bytes(std::vector<Symbol>& word, std::string_view character, bool first,
+                 bool last) const;
+  void merge(std::vector<Symbol>& word) const;
+  std::string decorated(std::string_view character, bool first, bool last) const;
+
+  std::string what_;
+  Vocabulary vocabulary_;
+  MergeTable merges_;
+  std::string prefix_, suffix_;  // of characters that do not begin a word, that end one
+  bool has_unknown_, fuse_unknown_, byte_fallback_, ignore_merges_;
+  std::string unknown_;
+  std::vector<int> byte_ids_;
+  std::array<int, 512> low_ids_;  // of the first characters of Unicode, -1 where there is none
+};
+
+}  // namespace headwater

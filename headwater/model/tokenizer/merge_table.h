@@ -1,0 +1,54 @@
+// Which two tokens make one, and how early.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace headwater {
+
+struct Merge {
+  uint32_t rank;
+  int id;  // of what the two make
+};
+
+/// A flat table from pairs of ids to merges.
+class MergeTable {
+ public:
+  /// Room for so many.
+  void reserve(size_t count) {
+    size_t slots = 16;
+    while (slots < 2 * count) slots *= 2;
+    slots_.assign(slots, {});
+    mask_ = slots - 1;
+  }
+  /// A pair that is there already gets this merge instead. Not more than were reserved.
+  void add(int left, int right, Merge merge) {
+    Slot& slot = slots_[find_slot(left, right)];
+    slot = {left, right, merge};
+  }
+  const Merge* find(int left, int right) const {
+    if (slots_.empty()) return nullptr;
+    const Slot& slot = slots_[find_slot(left, right)];
+    return slot.left < 0 ? nullptr : &slot.merge;
+  }
+
+ private:
+  struct Slot {
+    int left = -1, right = -1;
+    Merge merge{};
+  };
+  size_t find_slot(int left, int right) const {
+    const uint64_t key =
+        static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+    uint64_t hash = key * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 32;
+    size_t at = hash & mask_;
+    while (slots_[at].left >= 0 && (slots_[at].left != left || slots_[at].right != right))
+      at = (at + 1) & mask_;
+    return at;
+  }
+
+  std::vector<Slot> slots_;  // a power of two, at most half full
+  size_t mask_ = 0;
+};
+
+}  // namespace headwater

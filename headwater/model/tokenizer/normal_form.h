@@ -1,0 +1,16 @@
+// Unicode's normal forms, with what became of each character.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "headwater/model/tokenizer/aligned_text.h"
+
+namespace headwater {
+
+enum class NormalForm { nfc, nfd, nfkc, nfkd };
+
+/// The characters of `text`, valid UTF-8, in that form of Unicode 9: characters that came later
+/// stay as they are. Linear in the text, but for runs of combining marks, which are sorted.
+std::vector<Change> normalise(std::string_view text, NormalForm form);
+
+}  // namespace headwater

@@ -1,0 +1,33 @@
+// Regular expressions as tokenizer.json writes them, matched by Oniguruma.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headwater/model/tokenizer/aligned_text.h"
+
+struct re_pattern_buffer;
+struct OnigMatchParamStruct;
+
+namespace headwater {
+
+class Regex {
+ public:
+  /// Throws Error naming `what` if Oniguruma does not take the pattern.
+  Regex(const std::string& pattern, const std::string& what);
+
+  /// All of `text`, valid UTF-8, in order: what matched and what lies between. Categories of
+  /// characters are those of Unicode 16. Safe from several threads. Throws Error if a search takes
+  /// more steps than a sensible pattern needs.
+  std::vector<Match> matches(std::string_view text) const;
+
+ private:
+  struct Free {
+    void operator()(re_pattern_buffer* regex) const;
+  };
+  std::unique_ptr<re_pattern_buffer, Free> regex_;
+  std::string what_;
+};
+
+}  // namespace headwater

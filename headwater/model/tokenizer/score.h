@@ -1,0 +1,19 @@
+// The scores of a unigram vocabulary.
+#pragma once
+#include <simdjson.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwater {
+
+/// A JSON number as the package reads it: its digits as a whole number, then one division or
+/// product by a power of ten. That may be one unit in the last place from the nearest double, and a
+/// path through a word may hang on it.
+double read_score(std::string_view number);
+
+/// The numbers of "model"."vocab", a list of [token, number]. Throws Error naming `what`.
+std::vector<double> read_scores(const simdjson::padded_string& file, const std::string& what);
+
+}  // namespace headwater

@@ -1,0 +1,199 @@
+#include "headwater/model/tokenizer/tokenizer.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
+#include "headwater/model/tokenizer/added_tokens.h"
+#include "headwater/model/tokenizer/characters.h"
+#include "headwater/model/tokenizer/decoder.h"
+#include "headwater/model/tokenizer/normalizer.h"
+#include "headwater/model/tokenizer/post_processor.h"
+#include "headwater/model/tokenizer/pre_tokenizer.h"
+#include "headwater/model/tokenizer/word_model.h"
+
+namespace headwater {
+
+namespace dom = simdjson::dom;
+
+struct Tokenizer::Parts {
+  std::string name;
+  std::unique_ptr<Normalizer> normalizer;
+  std::unique_ptr<PreTokenizer> pre_tokenizer;
+  std::unique_ptr<WordModel> model;
+  std::unique_ptr<PostProcessor> post_processor;
+  std::unique_ptr<Decoder> decoder;
+  AddedTokens added;
+};
+
+namespace {
+
+// The longer text gives first; what is left is shared evenly.
+void cut_to(std::vector<Encoding>& parts, size_t limit) {
+  if (parts.size() == 1) return parts[0].truncate(limit);
+  size_t fewer = parts[0].size(), more = parts[1].size();
+  if (fewer + more <= limit) return;
+  const bool swapped = fewer > more;
+  if (swapped) std::swap(fewer, more);
+  more = fewer > limit ? fewer : std::max(fewer, limit - fewer);
+  if (fewer + more > limit) {
+    fewer = limit / 2;
+    more = fewer + limit % 2;
+  }
+  if (swapped) std::swap(fewer, more);
+  parts[0].truncate(fewer);
+  parts[1].truncate(more);
+}
+
+void append(Encoding& out, Encoding&& part) {
+  const auto move_behind = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_behind(out.ids, part.ids);
+  move_behind(out.tokens, part.tokens);
+  move_behind(out.offsets, part.offsets);
+  move_behind(out.types, part.types);
+  move_behind(out.sequences, part.sequences);
+}
+
+JsonPart component(JsonPart& file, std::string_view key, const std::string& name) {
+  return {file.element(key), fmt::format("{}: {}", name, key)};
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+Tokenizer Tokenizer::open(const std::string& path) {
+  const MappedFile file(path);
+  return parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+}
+
+Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
+  constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs many more
+  if (json.size() > largest)
+    fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
+  const simdjson::padded_string text(json);
+  dom::parser parser;
+  dom::element root;
+  if (const auto error = parser.parse(text).get(root))
+    fail("{}: is not JSON ({}), expected a tokenizer.json; check the file", name,
+         simdjson::error_message(error));
+  JsonPart file(root, name);
+  if (const std::string version = file.text_or("version", "1.0"); version != "1.0")
+    fail("{}: \"version\" is '{}', expected 1.0; save it with a current tokenizers package", name,
+         version);
+  for (const auto ignored : {"truncation", "padding"}) file.pass_over(ignored);
+
+  auto parts = std::make_unique<Parts>();
+  parts->name = name;
+  parts->model = read_word_model(component(file, "model", name), text);
+  if (file.has("normalizer"))
+    parts->normalizer = read_normalizer(component(file, "normalizer", name));
+  if (file.has("pre_tokenizer"))
+    parts->pre_tokenizer = read_pre_tokenizer(component(file, "pre_tokenizer", name));
+  if (file.has("post_processor"))
+    parts->post_processor = read_post_processor(component(file, "post_processor", name));
+  if (file.has("decoder")) parts->decoder = read_decoder(component(file, "decoder", name));
+  if (file.has("added_tokens"))
+    parts->added = AddedTokens(file.list("added_tokens"), *parts->model, parts->normalizer.get(),
+                               name + ": \"added_tokens\"");
+  for (const auto key :
+       {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})
+    file.pass_over(key);
+  file.finish();
+  return Tokenizer(std::move(parts));
+}
+
+Encoding Tokenizer::encode_one(std::string_view text, int sequence) const {
+  check_utf8(text, sequence == 0 ? "the text" : "the pair's text");
+  if (text.size() >= 1u << 31)
+    fail("the text is {} bytes long, expected fewer than 2^31; split it", text.size());
+  Splits splits = parts_->added.split(text, parts_->normalizer.get());
+  if (parts_->pre_tokenizer) parts_->pre_tokenizer->apply(splits);
+  Encoding out;
+  const auto add = [&](const AlignedText& piece, PieceToken&& token) {
+    out.add(token.id, std::move(token.text), piece.original_of(token.begin, token.end), sequence,
+            sequence);
+  };
+  for (Split& split : splits) {
+    if (split.token) {
+      add(split.text, std::move(*split.token));
+      continue;
+    }
+    if (split.text.empty()) continue;
+    for (PieceToken& token : parts_->model->tokenise(split.text.text()))
+      add(split.text, std::move(token));
+  }
+  return out;
+}
+
+size_t Tokenizer::special_count(bool pair) const {
+  return parts_->post_processor ? parts_->post_processor->added(pair) : 0;
+}
+
+Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view> pair,
+                           bool special, std::optional<size_t> limit) const {
+  std::vector<Encoding> parts;
+  parts.push_back(encode_one(text, 0));
+  if (pair) parts.push_back(encode_one(*pair, 1));
+  if (limit) {
+    const size_t added = special ? special_count(pair.has_value()) : 0;
+    if (added > *limit)
+      fail("{}: {} special tokens do not fit into {}, expected room for them; allow more tokens",
+           parts_->name, added, *limit);
+    cut_to(parts, *limit - added);
+  }
+  if (parts_->post_processor)
+    parts_->post_processor->apply(parts, {text, pair.value_or("")}, special);
+  if (parts.size() == 1) return std::move(parts[0]);
+  Encoding out;
+  for (Encoding& part : parts) append(out, std::move(part));
+  return out;
+}
+
+std::string Tokenizer::decode(std::span<const int> ids, bool skip_special) const {
+  std::vector<std::string> tokens;
+  for (const int id : ids) {
+    auto token = parts_->added.token_of(id);
+    if (!token) token = parts_->model->token_of(id);
+    if (!token || (skip_special && parts_->added.is_special(*token))) continue;
+    tokens.emplace_back(*token);
+  }
+  const bool joined = parts_->decoder != nullptr;
+  if (joined) tokens = parts_->decoder->apply(std::move(tokens));
+  std::string out;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (i > 0 && !joined) out += ' ';
+    out += tokens[i];
+  }
+  return out;
+}
+
+std::optional<int> Tokenizer::id_of(std::string_view token) const {
+  const auto added = parts_->added.id_of(token);
+  return added ? added : parts_->model->id_of(token);
+}
+
+std::string Tokenizer::token_of(int id) const {
+  auto token = parts_->added.token_of(id);
+  if (!token) token = parts_->model->token_of(id);
+  if (!token)
+    fail("{}: no token has the id {}, expected one of its {} tokens; check the ids", parts_->name,
+         id, size());
+  return std::string(*token);
+}
+
+bool Tokenizer::is_special(int id) const {
+  const auto token = parts_->added.token_of(id);
+  return token && parts_->added.is_special(*token);
+}
+
+int Tokenizer::size() const { return parts_->model->size() + parts_->added.beyond(*parts_->model); }
+
+}  // namespace headwater

@@ -1,0 +1,50 @@
+// Tokens and their ids.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwater {
+
+/// Holds all tokens in one piece of memory and finds them by one look in a flat table.
+class Vocabulary {
+ public:
+  /// Room for so many tokens, of so many bytes together.
+  void reserve(size_t tokens, size_t bytes);
+
+  /// A token that is there already gets this id instead.
+  void add(std::string_view token, int id);
+
+  /// Call when all are added: token_of() works from then on.
+  void finish();
+
+  std::optional<int> id_of(std::string_view token) const;
+  /// The token with this id, the first if several have it. Valid as long as the vocabulary.
+  std::optional<std::string_view> token_of(int id) const;
+
+  size_t size() const { return ids_.size(); }
+  size_t longest() const { return longest_; }  // in bytes
+
+ private:
+  struct Slot {
+    uint32_t hash = 0, entry = 0;  // entry + 1, 0 where the slot is free
+  };
+  std::string_view token(size_t entry) const;
+  size_t slot_of(std::string_view token, uint32_t hash) const;
+  void grow();
+
+  std::string bytes_;
+  std::vector<size_t> begins_{0};  // of each token in bytes_, and where the last ends
+  std::vector<int> ids_;
+  std::vector<Slot> slots_;      // a power of two, at most half full
+  std::vector<uint32_t> by_id_;  // entries in the order of their ids
+  bool dense_ = false;           // entry by_id_[i] has the id i
+  size_t longest_ = 0;
+};
+
+/// A good mix of the bytes; the same on every machine.
+uint64_t hash_of(std::string_view bytes);
+
+}  // namespace headwater

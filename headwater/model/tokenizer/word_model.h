@@ -1,0 +1,52 @@
+// From a piece of text that no token crosses to tokens.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headwater/model/tokenizer/json_part.h"
+
+namespace headwater {
+
+/// A token, and the bytes of the piece that it stands for.
+struct PieceToken {
+  int id;
+  std::string text;
+  size_t begin, end;
+};
+
+class WordModel {
+ public:
+  virtual ~WordModel() = default;
+
+  /// The tokens of one piece: not empty, valid UTF-8. Safe from several threads. Throws Error if
+  /// the piece has none: no token for unknown text.
+  virtual std::vector<PieceToken> tokenise(std::string_view piece) const = 0;
+
+  virtual std::optional<int> id_of(std::string_view token) const = 0;
+  virtual std::optional<std::string_view> token_of(int id) const = 0;
+  virtual int size() const = 0;
+};
+
+/// "model" of a tokenizer.json; `file` is the whole text of it. Throws Error.
+std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file);
+
+std::unique_ptr<WordModel> read_word_piece(JsonPart& part);
+std::unique_ptr<WordModel> read_word_level(JsonPart& part);
+std::unique_ptr<WordModel> read_bpe(JsonPart& part);
+std::unique_ptr<WordModel> read_unigram(JsonPart& part, const simdjson::padded_string& file);
+
+class Vocabulary;
+
+/// {"token": id, ...}. Throws Error.
+Vocabulary read_vocabulary(JsonPart& part);
+
+/// The ids of "<0x00>" to "<0xFF>", -1 where there is none.
+std::vector<int> byte_tokens(const Vocabulary& vocabulary);
+
+/// "<0x0A>"
+std::string byte_token(unsigned char byte);
+
+}  // namespace headwater

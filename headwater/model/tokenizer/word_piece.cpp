@@ -1,0 +1,105 @@
+// WordPiece: the longest token that the rest of the word begins with, again and again; and
+// WordLevel, where a word is one token.
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/tokenizer/characters.h"
+#include "headwater/model/tokenizer/vocabulary.h"
+#include "headwater/model/tokenizer/word_model.h"
+
+namespace headwater {
+namespace {
+
+class VocabularyModel : public WordModel {
+ public:
+  explicit VocabularyModel(JsonPart& part)
+      : what_(part.what()), vocabulary_(read_vocabulary(part)), unknown_(part.text("unk_token")) {}
+
+  std::optional<int> id_of(std::string_view token) const override {
+    return vocabulary_.id_of(token);
+  }
+  std::optional<std::string_view> token_of(int id) const override {
+    return vocabulary_.token_of(id);
+  }
+  int size() const override { return static_cast<int>(vocabulary_.size()); }
+
+ protected:
+  std::vector<PieceToken> unknown(std::string_view piece) const {
+    const auto id = vocabulary_.id_of(unknown_);
+    if (!id)
+      fail(
+          "{}: has no token for '{}', and \"unk_token\" '{}' is not in its vocabulary, expected it "
+          "there; check the file",
+          what_, piece, unknown_);
+    return {{*id, unknown_, 0, piece.size()}};
+  }
+
+  std::string what_;
+  Vocabulary vocabulary_;
+  std::string unknown_;
+};
+
+class WordLevel : public VocabularyModel {
+ public:
+  using VocabularyModel::VocabularyModel;
+
+  std::vector<PieceToken> tokenise(std::string_view piece) const override {
+    const auto id = vocabulary_.id_of(piece);
+    if (!id) return unknown(piece);
+    return {{*id, std::string(piece), 0, piece.size()}};
+  }
+};
+
+class WordPiece : public VocabularyModel {
+ public:
+  explicit WordPiece(JsonPart& part)
+      : VocabularyModel(part),
+        prefix_(part.text("continuing_subword_prefix")),
+        most_characters_(part.count("max_input_chars_per_word")) {}
+
+  std::vector<PieceToken> tokenise(std::string_view piece) const override {
+    uint64_t characters = 0;
+    for (size_t at = 0; at < piece.size(); at += static_cast<size_t>(length_of(piece[at])))
+      ++characters;
+    if (characters > most_characters_) return unknown(piece);
+    std::vector<PieceToken> out;
+    std::string wanted;
+    for (size_t begin = 0; begin < piece.size(); begin = out.back().end) {
+      wanted.assign(begin > 0 ? prefix_ : "");
+      const size_t fixed = wanted.size();
+      // Nothing longer than the longest token can be one.
+      size_t end = piece.size();
+      if (end - begin > vocabulary_.longest()) end = boundary(piece, begin + vocabulary_.longest());
+      wanted += piece.substr(begin, end - begin);
+      std::optional<int> id;
+      while (begin < end && !(id = vocabulary_.id_of(wanted))) {
+        end = character_before(piece, end);
+        wanted.resize(fixed + end - begin);
+      }
+      if (!id) return unknown(piece);
+      out.push_back({*id, wanted, begin, end});
+    }
+    return out;
+  }
+
+ private:
+  static size_t boundary(std::string_view text, size_t at) {
+    while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+    return at;
+  }
+
+  std::string prefix_;
+  uint64_t most_characters_;
+};
+
+}  // namespace
+
+std::unique_ptr<WordModel> read_word_piece(JsonPart& part) {
+  return std::make_unique<WordPiece>(part);
+}
+
+std::unique_ptr<WordModel> read_word_level(JsonPart& part) {
+  return std::make_unique<WordLevel>(part);
+}
+
+}  // namespace headwater
