@@ -116,4 +116,7 @@ const NetworkTable& network_table();
 /// The plain one, in double.
 const NetworkTable& network_reference();
 
+/// One for each instruction set that this machine has, in the order of cpu_tables().
+std::vector<NetworkTable> cpu_network_tables();
+
 }  // namespace headwater::kernel

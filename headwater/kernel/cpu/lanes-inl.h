@@ -29,6 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Doubles = hn::ScalableTag<double>;
 using FloatVec = hn::Vec<Floats>;
+// As many floats as there are doubles in a vector: the step of a sum in double.
+using FewFloats = hn::Rebind<float, Doubles>;
 constexpr size_t lanes = hn::MaxLanes(Floats());
 constexpr size_t double_lanes = hn::MaxLanes(Doubles());
 

@@ -11,6 +11,7 @@
 
 #include "headwater/core/matrix.h"
 #include "headwater/kernel/cpu/lanes-inl.h"
+#include "headwater/kernel/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -62,30 +63,10 @@ HWY_INLINE Band band_of_columns(const float* b, std::ptrdiff_t stride, int width
   return band;
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// to[k * height + i] = from[i * stride + k] for 4 x 4 numbers.
-HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::ptrdiff_t stride,
-                               float* HWY_RESTRICT to, int height) {
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride);
-  const auto r2 = hn::LoadU(d, from + 2 * stride), r3 = hn::LoadU(d, from + 3 * stride);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + height);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * height);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * height);
-}
-#endif
-
 // to[k * height + i] = a(i, k) for k in the band; rows that a does not have are zero.
 template <int height>
 void pack_rows(MatrixView a, Band band, float* HWY_RESTRICT to) {
   int k = band.begin;
-#if HWY_TARGET != HWY_SCALAR
   if (a.rows() == height) {
     for (; k + 4 <= band.end; k += 4) {
       // Fours of rows; the last four overlap those before them where height is no multiple of four.
@@ -96,7 +77,6 @@ void pack_rows(MatrixView a, Band band, float* HWY_RESTRICT to) {
       }
     }
   }
-#endif
   for (; k < band.end; ++k) {
     for (int i = 0; i < a.rows(); ++i) to[k * height + i] = a(i, k);
     for (int i = a.rows(); i < height; ++i) to[k * height + i] = 0;

@@ -16,9 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// As many floats as there are doubles in a vector: the step of a sum in double.
-using FewFloats = hn::Rebind<float, Doubles>;
-
 template <class D>
 HWY_INLINE hn::Vec<D> kept(D d, hn::Vec<D> v, float threshold) {
   return hn::IfThenElseZero(hn::Ge(v, hn::Set(d, threshold)), v);

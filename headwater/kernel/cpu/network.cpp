@@ -1,0 +1,52 @@
+// The operations of network.h for every instruction set, from one source, as kernels.cpp has the
+// others.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_COMPILE_ALL_ATTAINABLE
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headwater/kernel/cpu/network.cpp"
+// foreach_target.h has to come first, which alphabetical order would not give.
+// clang-format off
+#include "hwy/foreach_target.h"
+// clang-format on
+#include "headwater/kernel/network.h"
+
+#include "headwater/kernel/cpu/attention-inl.h"
+#include "headwater/kernel/cpu/linear-inl.h"
+#include "headwater/kernel/cpu/norm-inl.h"
+#include "headwater/kernel/cpu/rotate-inl.h"
+#include "headwater/kernel/kernel.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+NetworkTable network_table() { return {"", linear, layer_norm, rms_norm, rotate, attention}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headwater::kernel {
+namespace {
+
+HWY_EXPORT(network_table);
+
+}  // namespace
+
+std::vector<NetworkTable> cpu_network_tables() {
+  const std::vector<Table> kernels = cpu_tables();
+  const auto& made = HWY_DISPATCH_TABLE(network_table);
+  std::vector<NetworkTable> list;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
+    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
+    list.push_back(made[std::size(made) == 1 ? 0 : index]());
+    list.back().name = kernels[list.size() - 1].name;
+  }
+  return list;
+}
+
+}  // namespace headwater::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,75 @@
+// Rows of a matrix packed for tile-inl.h: side by side, so that a vector runs along the rows.
+#if defined(HEADWATER_KERNEL_CPU_PANEL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADWATER_KERNEL_CPU_PANEL_INL_H
+#undef HEADWATER_KERNEL_CPU_PANEL_INL_H
+#else
+#define HEADWATER_KERNEL_CPU_PANEL_INL_H
+#endif
+
+#include <algorithm>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/kernel/cpu/tile-inl.h"
+#include "headwater/kernel/cpu/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+// Two vectors of rows (or columns), or one where one holds the rest.
+struct PackedPanel {
+  int first, count;
+  int width;  // as packed
+};
+
+inline std::vector<PackedPanel> panels_of(int rows) {
+  std::vector<PackedPanel> panels;
+  for (int first = 0; first < rows; first += wide_panel) {
+    const int left = rows - first;
+    const int width = left <= vector_floats ? vector_floats : wide_panel;
+    panels.push_back({first, std::min(left, width), width});
+  }
+  return panels;
+}
+
+// Rows with the ones that only fill up the last panel.
+inline size_t packed_rows(const std::vector<PackedPanel>& panels) {
+  return panels.empty() ? 0 : static_cast<size_t>(panels.back().first + panels.back().width);
+}
+
+// to[k * width + i] = x(first + i, k); 0 for rows that only fill up.
+HWY_INLINE void pack_panel_rows(MatrixView x, const PackedPanel& panel, float* HWY_RESTRICT to) {
+  const float* from = x.row(panel.first).data();
+  const int fours = panel.count / 4 * 4, width = panel.width;
+  int k = 0;
+  for (; k + 4 <= x.columns(); k += 4)
+    for (int i = 0; i < fours; i += 4)
+      transpose_four(from + i * x.stride() + k, x.stride(), to + k * width + i, width);
+  for (; k < x.columns(); ++k)
+    for (int i = 0; i < fours; ++i) to[k * width + i] = from[i * x.stride() + k];
+  if (fours == width) return;
+  for (k = 0; k < x.columns(); ++k) {
+    for (int i = fours; i < panel.count; ++i) to[k * width + i] = from[i * x.stride() + k];
+    for (int i = panel.count; i < width; ++i) to[k * width + i] = 0;
+  }
+}
+
+// to[j * width + i] = x(j, first + i); 0 for columns that only fill up.
+HWY_INLINE void pack_panel_columns(MatrixView x, const PackedPanel& panel, float* HWY_RESTRICT to) {
+  const Floats d;
+  const auto last = static_cast<size_t>(panel.count % vector_floats);
+  const int whole = panel.count / vector_floats * vector_floats;
+  for (int j = 0; j < x.rows(); ++j) {
+    const float* from = x.row(j).data() + panel.first;
+    float* row = to + j * panel.width;
+    for (int i = 0; i < whole; i += vector_floats) hn::Store(hn::LoadU(d, from + i), d, row + i);
+    if (last > 0) hn::Store(load_first(d, from + whole, last), d, row + whole);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // HEADWATER_KERNEL_CPU_PANEL_INL_H

@@ -1,0 +1,82 @@
+// The inner loop of every product of the forward pass: twelve rows that lie as they are, times a
+// panel of vectors packed side by side.
+//
+// The rows are copied, not reordered, before they come here: to a fixed distance from each other,
+// so that one pointer reaches all of them and no two fall onto the same place of the cache, however
+// far apart they lie in their file. That is cheap enough to be done again for every use, and
+// weights that are not floats become floats on the way.
+//
+// Every number is a sum over k from the first to the last of a stretch of `depth_step`, and the
+// sums of the stretches are added in their order, whichever loop makes it. That is why a row is the
+// same to the bit alone and among others.
+#if defined(HEADWATER_KERNEL_CPU_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADWATER_KERNEL_CPU_TILE_INL_H
+#undef HEADWATER_KERNEL_CPU_TILE_INL_H
+#else
+#define HEADWATER_KERNEL_CPU_TILE_INL_H
+#endif
+
+#include <cstddef>
+
+#include "headwater/kernel/cpu/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+constexpr int tile_rows = 12;
+constexpr int depth_step = 384;
+// Room for a whole vector behind the last number of a row; and no multiple of a page.
+constexpr int row_step = depth_step + 16;
+constexpr int vector_floats = static_cast<int>(lanes);
+// Floats that a panel of two vectors is wide.
+constexpr int wide_panel = 2 * vector_floats;
+
+// sums(i, j) = (or +=) the sum over k < depth of rows[i * row_step + k] panel[k * width + j], with
+// width = vectors * lanes; row i of the sums lies at sums + i * step.
+template <int rows, int vectors>
+HWY_INLINE void sum_tile(const float* HWY_RESTRICT from, const float* HWY_RESTRICT panel, int depth,
+                         bool add, float* HWY_RESTRICT sums, std::ptrdiff_t step) {
+  const Floats d;
+  FloatVec sum[rows][vectors];
+  HWY_UNROLL(12)
+  for (int i = 0; i < rows; ++i)
+    for (int v = 0; v < vectors; ++v) sum[i][v] = hn::Zero(d);
+  for (int k = 0; k < depth; ++k) {
+    FloatVec column[vectors];
+    for (int v = 0; v < vectors; ++v) column[v] = hn::Load(d, panel + v * vector_floats);
+    HWY_UNROLL(12)
+    for (int i = 0; i < rows; ++i) {
+      const FloatVec one = hn::Set(d, from[i * row_step + k]);
+      for (int v = 0; v < vectors; ++v) sum[i][v] = hn::MulAdd(one, column[v], sum[i][v]);
+    }
+    panel += vectors * vector_floats;
+  }
+  HWY_UNROLL(12)
+  for (int i = 0; i < rows; ++i)
+    for (int v = 0; v < vectors; ++v) {
+      float* to = sums + i * step + v * vector_floats;
+      if (add) sum[i][v] = hn::Add(hn::Load(d, to), sum[i][v]);
+      hn::Store(sum[i][v], d, to);
+    }
+}
+
+// The same for tile_rows rows; they and the sums are aligned to vectors.
+template <int vectors>
+HWY_INLINE void multiply_rows(const float* rows, const float* panel, int depth, bool add,
+                              float* sums, std::ptrdiff_t step) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+  sum_tile<tile_rows, vectors>(rows, panel, depth, add, sums, step);
+#else
+  // Sixteen registers hold the sums of half as many rows by two vectors.
+  constexpr int some = tile_rows / vectors;
+  for (int i = 0; i < tile_rows; i += some)
+    sum_tile<some, vectors>(rows + i * row_step, panel, depth, add, sums + i * step, step);
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // HEADWATER_KERNEL_CPU_TILE_INL_H

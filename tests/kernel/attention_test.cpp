@@ -1,0 +1,211 @@
+#include <limits>
+
+#include "tests/kernel/network_tables.h"
+
+namespace headwater::kernel {
+namespace {
+
+struct Shape {
+  int rows, keys, size;
+  int heads = 1, groups = 1;
+  Sight sight;
+};
+
+// Queries, keys and values as columns of one wide matrix, which is how a model with one weight for
+// all three has them.
+struct Input {
+  Input(const Shape& shape, unsigned seed, float scale = 0.3f)
+      : queries(shape.rows, shape.heads * shape.size, seed),
+        both(shape.keys, 2 * shape.groups * shape.size, seed + 1) {
+    const int width = shape.groups * shape.size;
+    const MatrixView wide = both.span();
+    attention = {queries.span(),
+                 {wide.data(), shape.keys, width, wide.stride()},
+                 {wide.data() + width, shape.keys, width, wide.stride()},
+                 shape.heads,
+                 shape.groups,
+                 scale,
+                 shape.sight};
+  }
+  Island queries, both;
+  Attention attention;
+};
+
+// What people write first: scores, softmax and sums in float, one after the other.
+void plain_attention(const Attention& in, MatrixSpan out, const HeadMap& fused) {
+  const int size = in.queries.columns() / in.heads;
+  for (int r = 0; r < in.queries.rows(); ++r)
+    for (int h = 0; h < in.heads; ++h) {
+      const int column = h / (in.heads / in.groups) * size;
+      const int end = in.sight.causal ? in.sight.first + r + 1 : in.keys.rows();
+      const int begin = in.sight.window > 0 ? std::max(0, end - in.sight.window) : 0;
+      std::vector<float> p(static_cast<size_t>(in.keys.rows()));
+      float largest = -std::numeric_limits<float>::infinity(), sum = 0;
+      for (int j = begin; j < end; ++j) {
+        for (int d = 0; d < size; ++d) p[j] += in.queries(r, h * size + d) * in.keys(j, column + d);
+        p[j] *= in.scale;
+        largest = std::max(largest, p[j]);
+      }
+      for (int j = begin; j < end; ++j) sum += p[j] = std::exp(p[j] - largest);
+      for (float& one : p) one /= sum;
+      for (int d = 0; d < (out.rows() > 0 ? size : 0); ++d) {
+        float total = 0;
+        for (int j = begin; j < end; ++j) total += p[j] * in.values(j, column + d);
+        out(r, h * size + d) = total;
+      }
+      const int place = h - fused.first_head;
+      if (fused.map.rows() == 0 || place < 0 || place >= fused.count) continue;
+      for (int j = 0; j < in.keys.rows(); ++j) {
+        float& old = fused.map(r, j);
+        const float here = fused.weight * p[j];
+        if (place == 0)
+          old = here;
+        else if (fused.reduce == Reduce::sum)
+          old += here;
+        else
+          old = fused.reduce == Reduce::max ? std::max(old, here) : std::min(old, here);
+      }
+    }
+}
+
+class AttentionKernel : public EachNetworkTable {
+ protected:
+  void check(const Shape& shape, HeadMap fused, bool wants_out = true) {
+    Input input(shape, 1);
+    const int rows = wants_out ? shape.rows : 0, width = shape.heads * shape.size;
+    const bool wants_map = fused.count > 0;
+    Island got(rows, width, 5), plain(rows, width, 5), exact(rows, width, 5);
+    const int map_rows = wants_map ? shape.rows : 0;
+    Island got_map(map_rows, shape.keys, 6), plain_map(map_rows, shape.keys, 6),
+        exact_map(map_rows, shape.keys, 6);
+    if (!wants_out) input.attention.values = {};
+    fused.map = got_map.span();
+    GetParam().attention(input.attention, got.span(), fused);
+    fused.map = plain_map.span();
+    plain_attention(input.attention, plain.span(), fused);
+    fused.map = exact_map.span();
+    network_reference().attention(input.attention, exact.span(), fused);
+    Judge out, map;
+    out.see(got.span(), plain.span(), exact.span());
+    map.see(got_map.span(), plain_map.span(), exact_map.span());
+    const auto what = [&] {
+      return testing::Message() << shape.rows << " x " << shape.keys << " size " << shape.size
+                                << " heads " << shape.heads << "/" << shape.groups << " causal "
+                                << shape.sight.causal << " window " << shape.sight.window;
+    };
+    EXPECT_TRUE(out.verdict()) << what();
+    EXPECT_TRUE(map.verdict()) << "map of " << what();
+    EXPECT_TRUE(got.sea_is_calm() && got_map.sea_is_calm()) << what();
+    for (int r = 0; r < map_rows; ++r)
+      for (int j = 0; j < shape.keys; ++j)
+        ASSERT_TRUE(exact_map.span()(r, j) != 0 || got_map.span()(r, j) == 0) << what();
+  }
+  void check(const Shape& shape) { check(shape, {Reduce::sum, 1.0f / 3, 0, shape.heads, {}}); }
+};
+
+TEST_P(AttentionKernel, TakesEverySmallSize) {
+  for (int n = 1; n <= past_two_vectors; ++n) {
+    check({n, n, 5, 2, 1, {}});
+    check({n, n, 4, 2, 2, {true, 0, 0}});
+    check({4, n, 3, 1, 1, {}});
+    check({1, n, 7, 3, 1, {}});
+    check({6, 9, n, 2, 2, {}});
+    check({2, 9, n, 2, 2, {}});
+    check({n, n + 3, 5, 1, 1, {true, 0, 3}});
+  }
+}
+
+TEST_P(AttentionKernel, TakesNothing) {
+  check({0, 5, 4, 2, 1, {}});
+  check({3, 0, 4, 2, 1, {}});
+}
+
+TEST_P(AttentionKernel, TakesSizesAcrossBlocksAndStretches) {
+  check({50, 800, 20, 2, 1, {}});
+  check({300, 300, 16, 2, 1, {true, 0, 0}});
+  check({30, 420, 33, 3, 3, {true, 0, 390}});
+  check({1, 1200, 64, 2, 1, {true, 0, 1199}});
+  check({5, 40, 400, 1, 1, {}});
+  check({1, 40, 400, 1, 1, {}});
+}
+
+TEST_P(AttentionKernel, SeesOnlyItsWindow) {
+  for (int window : {1, 2, 5, 16, 31, 40, 1000}) {
+    check({70, 70, 8, 2, 1, {true, window, 0}});
+    check({3, 70, 8, 2, 1, {true, window, 67}});
+    check({20, 900, 8, 1, 1, {true, window, 880}});
+    check({1, 900, 8, 1, 1, {true, window, 899}});
+  }
+}
+
+TEST_P(AttentionKernel, JoinsTheHeadsThatAreAskedFor) {
+  for (Reduce reduce : {Reduce::sum, Reduce::max, Reduce::min})
+    for (int rows : {1, 30})
+      for (bool wants_out : {true, false}) {
+        const Shape shape{rows, 30, 6, 6, 3, {true, 0, 30 - rows}};
+        check(shape, {reduce, 0.5f, 0, 6, {}}, wants_out);
+        check(shape, {reduce, 1, 2, 3, {}}, wants_out);
+        check(shape, {reduce, 1, 5, 1, {}}, wants_out);
+      }
+  check({30, 30, 6, 2, 1, {}}, {Reduce::sum, 1, 0, 0, {}});
+  check({1, 30, 6, 2, 1, {}}, {Reduce::sum, 1, 0, 0, {}});
+}
+
+TEST_P(AttentionKernel, GivesTheSameBytesForEveryNumberOfThreads) {
+  for (int rows : {1, 300}) {
+    Input input({rows, 300, 32, 6, 2, {}}, 7);
+    Matrix one(rows, 192), one_map(rows, 300);
+    set_threads(1);
+    GetParam().attention(input.attention, one, {Reduce::sum, 1, 0, 6, one_map});
+    for (int count : {2, 3, 5}) {
+      Matrix several(rows, 192), several_map(rows, 300);
+      set_threads(count);
+      GetParam().attention(input.attention, several, {Reduce::sum, 1, 0, 6, several_map});
+      EXPECT_TRUE(same_bytes(one, several)) << count << " threads";
+      EXPECT_TRUE(same_bytes(one_map, several_map)) << count << " threads";
+    }
+  }
+}
+
+// Decoding token by token gives what the whole text gives at once.
+TEST_P(AttentionKernel, GivesARowTheSameBytesAloneAndAmongOthers) {
+  for (int window : {0, 50}) {
+    const int n = 450;
+    Input input({n, n, 20, 4, 2, {true, window, 0}}, 8);
+    const Attention& whole = input.attention;
+    Matrix all(n, 80), all_map(n, n);
+    GetParam().attention(whole, all, {Reduce::sum, 0.25f, 0, 4, all_map});
+    for (int t : {0, 1, 15, 16, 17, 100, 383, 384, 400, 449}) {
+      Attention last = whole;
+      last.queries = whole.queries.rows(t, 1);
+      last.keys = whole.keys.rows(0, t + 1);
+      last.values = whole.values.rows(0, t + 1);
+      last.sight.first = t;
+      Matrix one(1, 80), one_map(1, t + 1);
+      GetParam().attention(last, one, {Reduce::sum, 0.25f, 0, 4, one_map});
+      EXPECT_TRUE(same_bytes(one, MatrixView(all).rows(t, 1))) << "row " << t;
+      EXPECT_TRUE(same_bytes(one_map, MatrixView(all_map.row(t).data(), 1, t + 1))) << "row " << t;
+    }
+  }
+}
+
+TEST_P(AttentionKernel, StaysFiniteForExtremeScores) {
+  Input input({20, 20, 4, 1, 1, {}}, 9, 1e4f);
+  Matrix out(20, 4), map(20, 20), exact(20, 4), exact_map(20, 20);
+  GetParam().attention(input.attention, out, {Reduce::sum, 1, 0, 1, map});
+  network_reference().attention(input.attention, exact, {Reduce::sum, 1, 0, 1, exact_map});
+  for (int r = 0; r < 20; ++r) {
+    double sum = 0;
+    for (int j = 0; j < 20; ++j) {
+      EXPECT_NEAR(map(r, j), exact_map(r, j), 0.02);
+      sum += map(r, j);
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+    for (int d = 0; d < 4; ++d) EXPECT_TRUE(std::isfinite(out(r, d)));
+  }
+}
+
+HEADWATER_EACH_NETWORK_TABLE(AttentionKernel);
+
+}  // namespace
+}  // namespace headwater::kernel

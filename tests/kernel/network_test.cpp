@@ -1,0 +1,50 @@
+#include <string>
+
+#include "tests/kernel/network_tables.h"
+
+namespace headwater::kernel {
+namespace {
+
+class Network : public testing::Test {
+ protected:
+  ~Network() override {
+    use("");
+    set_threads(before_);
+  }
+
+ private:
+  const int before_ = threads();
+};
+
+TEST_F(Network, RunsTheInstructionSetInUse) {
+  for (const std::string& one : available()) {
+    use(one);
+    EXPECT_EQ(network_table().name, one);
+  }
+}
+
+TEST_F(Network, NormsAndRotationsAreTheSameBytesForEveryNumberOfThreads) {
+  const Matrix x = normal_matrix(200, 256, 1), angles = normal_matrix(200, 16, 2);
+  const std::vector<float> weight = normal_floats(256, 3);
+  for (const std::string& one : available()) {
+    use(one);
+    const auto results = [&] {
+      Matrix all(600, 256);
+      const auto part = [&](int i) { return MatrixSpan(all).rows(200 * i, 200); };
+      layer_norm(x, weight, weight, 1e-5, part(0));
+      rms_norm(x, weight, 1e-5, part(1));
+      std::copy_n(x.data(), x.size(), part(2).data());
+      rotate(part(2), 4, angles, angles);
+      return all;
+    };
+    set_threads(1);
+    const Matrix alone = results();
+    for (int count : {2, 3, 5}) {
+      set_threads(count);
+      EXPECT_TRUE(same_bytes(alone, results())) << one << ", " << count << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headwater::kernel
