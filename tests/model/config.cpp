@@ -1,0 +1,111 @@
+#include "headwater/model/config.h"
+
+#include <gtest/gtest.h>
+
+#include "headwater/core/error.h"
+#include "headwater/model/architecture.h"
+
+namespace headwater {
+namespace {
+
+std::string refusal(const std::string& json) {
+  try {
+    describe(Config::parse(json, "config.json"));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// A config of BERT with `more` entries in it.
+std::string bert(const std::string& more, const std::string& width = "12") {
+  return R"({"model_type": "bert", "hidden_size": )" + width +
+         R"(, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 16,
+             "max_position_embeddings": 32, "vocab_size": 10, "type_vocab_size": 2)" +
+         more + "}";
+}
+
+std::string llama(const std::string& more) {
+  return R"({"model_type": "llama", "hidden_size": 12, "num_hidden_layers": 2,
+             "num_attention_heads": 3, "num_key_value_heads": 1, "intermediate_size": 16,
+             "max_position_embeddings": 32, "vocab_size": 10)" +
+         more + "}";
+}
+
+TEST(AConfig, OfAKnownFamilyIsDescribed) {
+  const Architecture model = describe(Config::parse(bert(""), "config.json"));
+  EXPECT_EQ(model.family, "bert");
+  EXPECT_EQ(model.layers, 2);
+  EXPECT_EQ(model.head_size, 4);
+  EXPECT_EQ(model.layer(1) + model.query.name, "encoder.layer.1.attention.self.query");
+}
+
+TEST(AConfig, NullIsAsGoodAsMissing) {
+  EXPECT_EQ(refusal(bert(R"(, "pruned_heads": null, "something_new": null)")), "");
+}
+
+TEST(AConfig, WithAnEntryNobodyKnowsIsRefusedByName) {
+  EXPECT_EQ(refusal(bert(R"(, "window_of_doom": 7)")),
+            "config.json: has an entry 'window_of_doom' (7) that headwater does not know, expected "
+            "only what it can follow; remove the entry if it changes nothing");
+}
+
+TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
+  EXPECT_NE(refusal(bert(R"(, "position_embedding_type": "relative_key")"))
+                .find("'position_embedding_type' is \"relative_key\", which headwater does not "
+                      "implement, expected \"absolute\""),
+            std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "is_decoder": true)")).find("'is_decoder' is true"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "pruned_heads": {"0": [1]})")).find("'pruned_heads'"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "quantization_config": {"bits": 4})")).find("'quantization_config'"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "rope_scaling": {"rope_type": "longrope", "factor": 2})"))
+                .find("rope_type 'longrope' is not implemented"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "rope_scaling": {"rope_type": "linear", "factor": 2, "odd": 1})"))
+                .find("config.json: rope_scaling: has an entry 'odd'"),
+            std::string::npos);
+}
+
+TEST(AConfig, WithAbsurdNumbersIsRefused) {
+  EXPECT_NE(refusal(bert("", "100000000000")).find("'hidden_size' is 100000000000, expected"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert("", "-3")).find("'hidden_size' is -3"), std::string::npos);
+  EXPECT_NE(refusal(bert("", "13")).find("expected a divisor of hidden_size, 13"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert("", "\"wide\"")).find("'hidden_size' is \"wide\""), std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "layer_norm_eps": "tiny")")).find("expected a number"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "rope_theta": -1)")).find("expected a number above 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "head_dim": 5)")).find("expected an even number"),
+            std::string::npos);
+}
+
+TEST(AConfig, OfAnUnknownFamilyNamesTheNearest) {
+  EXPECT_NE(refusal(R"({"model_type": "brt"})").find("did you mean 'bert'?"), std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": 3})").find("'model_type' is 3, expected a string"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({})").find("has no 'model_type'"), std::string::npos);
+}
+
+TEST(AConfig, ThatIsNoObjectOrSaysThingsTwiceIsRefused) {
+  EXPECT_NE(refusal("[1, 2]").find("is no JSON object"), std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": "bert", "model_type": "bert"})").find("twice"),
+            std::string::npos);
+}
+
+TEST(AConfig, NamesItsClassesInOrderOfTheirNumbers) {
+  std::string labels = R"(, "id2label": {"0": "a", "1": "b", "10": "k", "2": "c"})";
+  const Architecture model = describe(Config::parse(bert(labels), "config.json"));
+  ASSERT_EQ(model.labels.size(), 11U);
+  EXPECT_EQ(model.labels[2], "c");
+  EXPECT_EQ(model.labels[10], "k");
+  EXPECT_NE(refusal(bert(R"(, "id2label": {"99999999999999999999": "a"})")).find("id2label"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace headwater
