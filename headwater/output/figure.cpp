@@ -6,8 +6,10 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/output/caption.h"
+#include "headwater/output/figure_overlay.h"
 #include "headwater/output/left_out.h"
 #include "headwater/output/shade.h"
+#include "headwater/output/terminal.h"
 
 namespace headwater {
 namespace {
@@ -173,9 +175,40 @@ std::string caption_of(const Attribution& result) {
   return result.method == "rollout" ? "Attribution" : "Attention";
 }
 
+// One scale for all panels.
+void set_overlay_scale(Figure& figure, Overlay overlay) {
+  Vector values;
+  for (const OverlayPanel& panel : overlay.panels)
+    values.insert(values.end(), panel.values.data(), panel.values.data() + panel.values.size());
+  double most = 0;
+  for (const float value : values)
+    if (std::isfinite(value)) most = std::max<double>(most, value);
+  const ScaleEnds scale = patch_scale(values);
+  set_top(figure, scale.top, most);
+  figure.bottom = scale.bottom;
+  figure.body = std::move(overlay);
+}
+
+Figure overlay_figure(const Attribution& result, const Filter& filter, const std::string& path) {
+  const int r = row_to_show(result);
+  Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}, 0};
+  out.details.push_back(row_name(result, r));
+  set_overlay_scale(out, overlay_of(result, r, filter, path));
+  return out;
+}
+
+Figure overlay_figure(const Comparison& result, const Filter& filter, const std::string& path) {
+  const int r = row_to_show(result.panels.back());
+  Figure out{title_of(result), details_of(result, filter), "Attribution", 1, false, {}, 0};
+  out.details.push_back(row_name(result.panels.front(), r));
+  set_overlay_scale(out, overlay_of(result, r, filter, path));
+  return out;
+}
+
 Figure figure(const Attribution& result, const Filter& filter, const std::string& path) {
+  if (has_overlay(result)) return overlay_figure(result, filter, path);
   Shown shown(result, filter, path);
-  Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}};
+  Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}, 0};
   std::vector<const Matrix*> matrices;
   std::vector<std::string> titles;
   for (size_t k = 0; k < result.values.size(); ++k) {
@@ -208,9 +241,10 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
 Figure figure(const Comparison& result, const Filter& filter, const std::string& path) {
   if (result.panels.empty())
     fail("{}: the comparison has no panels, expected at least one; use .json", path);
+  if (has_overlay(result)) return overlay_figure(result, filter, path);
   const Attribution& first = result.panels.front();
   Shown shown(first, filter, path);
-  Figure out{title_of(result), details_of(result, filter), "Attribution", 1, false, {}};
+  Figure out{title_of(result), details_of(result, filter), "Attribution", 1, false, {}, 0};
   std::vector<const Matrix*> matrices;
   std::vector<std::string> titles;
   for (const Attribution& panel : result.panels) {

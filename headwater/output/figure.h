@@ -1,13 +1,15 @@
-// What a picture shows, before anything is placed: panels of cells, or one row as shaded text and
-// bars.
+// What a picture shows, before anything is placed: panels of cells, one row as shaded text and
+// bars, or one row laid over an image.
 #pragma once
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "headwater/core/image.h"
 #include "headwater/core/matrix.h"
 #include "headwater/output/token_text.h"
 #include "headwater/output/write.h"
+#include "headwater/source/picture.h"
 
 namespace headwater {
 
@@ -42,13 +44,28 @@ struct Strip {
   bool bars = true;
 };
 
+struct OverlayPanel {
+  std::string title;  // "" for a single one
+  Matrix values;      // of the patches, rows x columns; NaN is not shown
+  ImageBox seen;      // where they lie
+  std::string note;   // what of the row lies in no patch
+};
+
+/// One row of a vision model: the image as it is, then a panel for each set of values laid over it.
+struct Overlay {
+  Image image;
+  double width = 0, height = 0;  // in the units of `seen`: the original's pixels
+  std::vector<OverlayPanel> panels;
+};
+
 struct Figure {
   std::string title;
   std::vector<std::string> details;  // the grey line under the title, in parts that stay whole
   std::string caption;               // of the colour bar
-  double top = 1;    // the value at the upper end of the one scale, which begins at 0
-  bool cut = false;  // some values lie above `top` and look like it
-  std::variant<Grid, Strip> body;
+  double top = 1;                    // the value at the upper end of the one scale,
+  bool cut = false;                  // (some values lie above `top` and look like it)
+  std::variant<Grid, Strip, Overlay> body;
+  double bottom = 0;  // and at its lower end: 0 except for overlays
 };
 
 /// Cells of at most this many pixels side by side in one panel of `panels`.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headwater/output/layout_grid.h"
+#include "headwater/output/layout_overlay.h"
 #include "headwater/output/layout_strip.h"
 #include "headwater/output/page.h"
 
@@ -26,8 +27,9 @@ void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ram
   for (int k = 0; k < steps; ++k) bar.values(k, 0) = 1 - (k + 0.5f) / steps;
   page.put(std::move(bar));
   double right = x + width;
-  for (const double value : ticks(figure.top, std::min(static_cast<int>(height / 40) + 2, 8))) {
-    const double at = y + height * (1 - value / figure.top);
+  for (const double value :
+       ticks(figure.bottom, figure.top, std::min(static_cast<int>(height / 40) + 2, 8))) {
+    const double at = y + height * (figure.top - value) / (figure.top - figure.bottom);
     page.put(Line{{x + width, at}, {x + width + 3, at}, grey});
     const Text& text = page.put({.text = fmt::format("{:.4g}", value),
                                  .x = x + width + 5,
@@ -80,11 +82,24 @@ std::vector<double> ticks(double top, int count) {
   return out;
 }
 
+std::vector<double> ticks(double bottom, double top, int count) {
+  if (bottom <= 0) return ticks(top, count);
+  const double step = ticks(top - bottom, count)[1];
+  std::vector<double> out;
+  for (double k = std::ceil(bottom / step * (1 - 1e-9)); k * step <= top * (1 + 1e-9); ++k)
+    out.push_back(k * step);
+  if (out.size() < 2) out = {bottom, top};
+  return out;
+}
+
 Scene layout(Figure figure, Typesetter& typesetter) {
   Page page(typesetter);
   if (Grid* grid = std::get_if<Grid>(&figure.body)) {
     const Bounds plots = place_grid(page, std::move(*grid), figure.top);
     place_colour_bar(page, plots, figure, Ramp::viridis);
+  } else if (const Overlay* overlay = std::get_if<Overlay>(&figure.body)) {
+    const Bounds photos = place_overlay(page, *overlay, {figure.bottom, figure.top});
+    place_colour_bar(page, photos, figure, Ramp::viridis);
   } else {
     const Strip& strip = std::get<Strip>(figure.body);
     const Bounds text = place_strip(page, strip, figure.top);

@@ -13,5 +13,7 @@ Scene layout(Figure figure, Typesetter& typesetter);
 
 /// Round numbers from 0 to at most `top`, at most `count` of them (at least 2), for an axis.
 std::vector<double> ticks(double top, int count);
+/// The same from `bottom` on, which must be below `top`: those within the scale, at least 2 points.
+std::vector<double> ticks(double bottom, double top, int count);
 
 }  // namespace headwater

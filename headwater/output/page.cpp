@@ -11,6 +11,12 @@ const Text& Page::put(Text text) {
   return scene_.texts.back();
 }
 
+void Page::put(Photo photo) {
+  reach(photo.x, photo.y);
+  reach(photo.x + photo.width(), photo.y + photo.height());
+  scene_.photos.push_back(std::move(photo));
+}
+
 void Page::put(Cells cells) {
   reach(cells.x, cells.y);
   reach(cells.x + cells.width(), cells.y + cells.height());
@@ -34,6 +40,7 @@ void Page::shift(double right, double down) {
     x += right;
     y += down;
   };
+  for (Photo& photo : scene_.photos) move(photo.x, photo.y);
   for (Cells& cells : scene_.cells) move(cells.x, cells.y);
   for (Box& box : scene_.boxes) move(box.x, box.y);
   for (Text& text : scene_.texts) move(text.x, text.y);

@@ -20,6 +20,7 @@ class Page {
   Text measured(Text text) { return typesetter_.measured(std::move(text)); }
   /// Measures the text, puts it on the page and returns it.
   const Text& put(Text text);
+  void put(Photo photo);
   void put(Cells cells);
   void put(const Box& box);
   void put(const Line& line);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headwater/core/image.h"
 #include "headwater/core/matrix.h"
 #include "headwater/output/colour.h"
 
@@ -65,9 +66,19 @@ struct Cells {
   double height() const { return double(values.rows()) * pixels_y / pixels_per_point; }
 };
 
-/// Drawn in this order: cells, boxes, lines, texts.
+/// An image, pixels_per_point of its pixels to a point.
+struct Photo {
+  double x = 0, y = 0;
+  Image image;
+
+  double width() const { return double(image.width) / pixels_per_point; }
+  double height() const { return double(image.height) / pixels_per_point; }
+};
+
+/// Drawn in this order: photos, cells, boxes, lines, texts.
 struct Scene {
   double width = 0, height = 0;
+  std::vector<Photo> photos;
   std::vector<Cells> cells;
   std::vector<Box> boxes;
   std::vector<Line> lines;

@@ -1,5 +1,8 @@
 #include "headwater/output/shade.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace headwater {
@@ -14,6 +17,16 @@ double full_shade(std::span<const float> values, const std::vector<bool>& kept) 
   }
   if (second > 0 && first > 3 * second) return second;
   return first > 0 ? first : 1;
+}
+
+ScaleEnds patch_scale(std::span<const float> values) {
+  std::vector<float> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
+               [](float value) { return std::isfinite(value); });
+  if (finite.empty()) return {};
+  const double top = full_shade(finite, std::vector<bool>(finite.size(), true));
+  const double least = *std::min_element(finite.begin(), finite.end());
+  return {least > 0 && least < 0.95 * top ? least : 0, top};
 }
 
 }  // namespace headwater

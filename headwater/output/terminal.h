@@ -16,8 +16,9 @@ namespace headwater {
 
 /// Row `r` of the values (of the last layer, if by layer). In colour: the running text, each token
 /// on a background shaded by its value (24-bit), in lines of at most `width` columns, then the
-/// largest values. Else a table: index, token, value and a bar, ordered by position, after lines
-/// that begin with "#".
+/// largest values; for a vision model, in place of the text, what it saw of the image and beside it
+/// the patches, coloured by their values. Else a table: index, token, value and a bar, ordered by
+/// position, after lines that begin with "#".
 std::string terminal(const Attribution& result, int r, const Filter& filter, bool colour,
                      int width);
 

@@ -130,7 +130,10 @@ class Reader {
     else if (key == "crop_size")
       take_crop(key, value);
     else if (!changes_nothing(key, value))
-      refuse(key, value, "no such entry; it is not implemented");
+      fail(
+          "{}: has {} = {}, which is not implemented, expected only what ViT, DeiT and BiT "
+          "processors have; take it out if it changes nothing",
+          config_.file, key, std::string(simdjson::minify(value)));
   }
 
   void take_crop(std::string_view key, const dom::element& value) {
@@ -223,7 +226,8 @@ class Reader {
 
   [[noreturn]] void refuse(std::string_view key, const dom::element& value,
                            std::string_view expected) const {
-    fail("{}: {} is {}, expected {}", config_.file, key, simdjson::minify(value), expected);
+    fail("{}: {} is {}, expected {}; check the file", config_.file, key,
+         std::string(simdjson::minify(value)), expected);
   }
 
   static constexpr std::string_view known_sizes =
