@@ -53,7 +53,7 @@ void ModelSource::run(int end, const std::function<void(Forward& forward)>& step
           fail(
               "{}: layer {} gives {} for token {}, expected numbers; check that the weights are "
               "whole",
-              model_.name(), layer, number, t);
+              model_.name(), layer, std::isnan(number) ? "NaN" : "infinity", t);
   }
 }
 
