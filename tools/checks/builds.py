@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from . import ROOT, run, tail
 
-FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json"]
+FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_image",
+                "fuzz_preprocessor", "fuzz_config"]
 
 
 def configured(report, preset, *options):
@@ -32,7 +33,7 @@ def asan(report):
 
 
 def fuzz(report):
-    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from tests/hostile"""
+    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from tests/hostile, tests/image/hostile and tests/golden"""
     seconds = int(os.environ.get("FUZZ_SECONDS", "20"))
     if not (ROOT / "tests/fuzz/CMakeLists.txt").exists():
         report.fail(f"tests/fuzz/CMakeLists.txt is not there, expected targets {', '.join(FUZZ_TARGETS)}")
@@ -45,14 +46,14 @@ def fuzz(report):
         program = next((path for path in (ROOT / "build/fuzz").rglob(target) if path.is_file()), None)
         if program is None:
             return f"{target}: built, but not found in build/fuzz"
-        # New inputs go to the first folder, crashes to found/; tests/hostile is only read.
+        # New inputs go to the first folder, crashes to found/; seeds are only read.
         corpus, found = ROOT / "build/fuzz/corpus" / target, ROOT / "build/fuzz/found" / target
         shutil.rmtree(found, ignore_errors=True)
         for folder in (corpus, found):
             folder.mkdir(parents=True, exist_ok=True)
-        hostile = ROOT / "tests/hostile"
+        seeds = [folder for folder in (ROOT / "tests/hostile", ROOT / "tests/image/hostile", ROOT / "tests/golden") if folder.exists()]
         status, output = run([program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048",
-                              f"-artifact_prefix={found}/", corpus, *([hostile] if hostile.exists() else [])],
+                              f"-artifact_prefix={found}/", corpus, *seeds],
                              timeout=seconds + 120)
         return f"{target}: exit status {status}\n{tail(output)}" if status else None
 
