@@ -50,47 +50,76 @@ Bpe::Bpe(JsonPart& part)
   }
 }
 
-void Bpe::read_merges(const dom::array& merges) {
-  const auto known = [&](std::string_view token) {
-    const auto id = vocabulary_.id_of(token);
-    if (!id)
+Bpe::Pair Bpe::read_pair(const dom::element& entry) const {
+  Pair out;
+  std::string_view line;
+  dom::array pair;
+  if (!entry.get(line)) {
+    const size_t space = line.find(' ');
+    if (space == line.npos || line.find(' ', space + 1) != line.npos)
+      fail("{}: \"merges\" has '{}', expected two tokens and a space between; check the file",
+           what_, line);
+    out = {line.substr(0, space), line.substr(space + 1)};
+  } else if (entry.get(pair) || pair.size() != 2 || pair.at(0).get(out.left) ||
+             pair.at(1).get(out.right)) {
+    fail(
+        "{}: \"merges\" has an entry that is no pair of tokens, expected [\"a\", \"b\"] or \"a "
+        "b\"; "
+        "check the file",
+        what_);
+  }
+  if (out.right.size() < prefix_.size())
+    fail("{}: \"merges\" has '{}', expected it to begin with '{}'; check the file", what_,
+         out.right, prefix_);
+  return out;
+}
+
+void Bpe::add_merges(std::span<const Pair> pairs, uint32_t first_rank) {
+  std::string made;
+  size_t size = 0;
+  for (const Pair& pair : pairs) size += pair.left.size() + pair.right.size();
+  made.reserve(size);
+  std::vector<std::string_view> tokens;
+  for (const Pair& pair : pairs) {
+    const size_t begin = made.size();
+    made += pair.left;
+    made += pair.right.substr(prefix_.size());
+    tokens.insert(tokens.end(), {pair.left, pair.right, std::string_view(made).substr(begin)});
+  }
+  std::vector<int> ids(tokens.size());
+  vocabulary_.ids_of(tokens, ids);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0)
       fail(
           "{}: \"merges\" speaks of the token '{}', which is not in \"vocab\", expected it there; "
           "check the file",
-          what_, token);
-    return *id;
-  };
+          what_, tokens[i]);
+  }
+  for (size_t i = 0; i < ids.size(); i += 3) merges_.prefetch(ids[i], ids[i + 1]);
+  for (size_t i = 0; i < ids.size(); i += 3)
+    merges_.add(ids[i], ids[i + 1], {first_rank + static_cast<uint32_t>(i / 3), ids[i + 2]});
+}
+
+void Bpe::read_merges(const dom::array& merges) {
+  constexpr size_t together = 256;
   // size() stops counting at 2^24.
   size_t count = 0;
   for ([[maybe_unused]] const dom::element one : merges) ++count;
   merges_.reserve(count);
   uint32_t rank = 0;
-  std::string both;
+  std::vector<Pair> pairs;
+  const auto flush = [&] {
+    add_merges(pairs, rank);
+    rank += static_cast<uint32_t>(pairs.size());
+    pairs.clear();
+  };
   for (const dom::element entry : merges) {
-    std::string_view left, right, line;
-    dom::array pair;
-    if (!entry.get(line)) {
-      if (line.starts_with("#version")) continue;
-      const size_t space = line.find(' ');
-      if (space == line.npos || line.find(' ', space + 1) != line.npos)
-        fail("{}: \"merges\" has '{}', expected two tokens and a space between; check the file",
-             what_, line);
-      left = line.substr(0, space);
-      right = line.substr(space + 1);
-    } else if (entry.get(pair) || pair.size() != 2 || pair.at(0).get(left) ||
-               pair.at(1).get(right)) {
-      fail(
-          "{}: \"merges\" has an entry that is no pair of tokens, expected [\"a\", \"b\"] or "
-          "\"a b\"; check the file",
-          what_);
-    }
-    if (right.size() < prefix_.size())
-      fail("{}: \"merges\" has '{}', expected it to begin with '{}'; check the file", what_, right,
-           prefix_);
-    both.assign(left);
-    both += right.substr(prefix_.size());
-    merges_.add(known(left), known(right), {rank++, known(both)});
+    std::string_view line;
+    if (!entry.get(line) && line.starts_with("#version")) continue;
+    pairs.push_back(read_pair(entry));
+    if (pairs.size() == together) flush();
   }
+  flush();
 }
 
 std::string Bpe::decorated(std::string_view character, bool first, bool last) const {

@@ -1,6 +1,7 @@
 // Byte pair encoding: characters, merged pair by pair in the order that was learned.
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,13 @@ class Bpe : public WordModel {
     int id, previous, next;
     size_t length;  // in bytes
   };
+  /// Two tokens of "merges" that make one.
+  struct Pair {
+    std::string_view left, right;
+  };
   void read_merges(const simdjson::dom::array& merges);
+  Pair read_pair(const simdjson::dom::element& entry) const;
+  void add_merges(std::span<const Pair> pairs, uint32_t first_rank);
   std::vector<Symbol> characters_of(std::string_view piece) const;
   int character_id(std::string_view character, bool first, bool last) const;
   bool add_bytes(std::vector<Symbol>& word, std::string_view character, bool first,

@@ -25,6 +25,10 @@ class MergeTable {
     Slot& slot = slots_[find_slot(left, right)];
     slot = {left, right, merge};
   }
+  /// Fetches the memory that add() of this pair will need.
+  void prefetch(int left, int right) const {
+    __builtin_prefetch(&slots_[hash_of(left, right) & mask_], 1);
+  }
   const Merge* find(int left, int right) const {
     if (slots_.empty()) return nullptr;
     const Slot& slot = slots_[find_slot(left, right)];
@@ -36,12 +40,14 @@ class MergeTable {
     int left = -1, right = -1;
     Merge merge{};
   };
-  size_t find_slot(int left, int right) const {
+  static uint64_t hash_of(int left, int right) {
     const uint64_t key =
         static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
-    uint64_t hash = key * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-    size_t at = hash & mask_;
+    const uint64_t hash = key * 0x9E3779B97F4A7C15;
+    return hash ^ hash >> 32;
+  }
+  size_t find_slot(int left, int right) const {
+    size_t at = hash_of(left, right) & mask_;
     while (slots_[at].left >= 0 && (slots_[at].left != left || slots_[at].right != right))
       at = (at + 1) & mask_;
     return at;

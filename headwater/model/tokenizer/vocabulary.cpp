@@ -39,8 +39,9 @@ std::string_view Vocabulary::token(size_t entry) const {
 size_t Vocabulary::slot_of(std::string_view wanted, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
   size_t at = hash & mask;
-  while (slots_[at].entry != 0 &&
-         (slots_[at].hash != hash || token(slots_[at].entry - 1) != wanted))
+  while (slots_[at].id >= 0 &&
+         (slots_[at].hash != hash || slots_[at].length != wanted.size() ||
+          std::memcmp(bytes_.data() + slots_[at].begin, wanted.data(), wanted.size()) != 0))
     at = (at + 1) & mask;
   return at;
 }
@@ -50,9 +51,9 @@ void Vocabulary::grow() {
   slots_.assign(std::max<size_t>(16, 2 * old.size()), {});
   const size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
-    if (slot.entry == 0) continue;
+    if (slot.id < 0) continue;
     size_t at = slot.hash & mask;
-    while (slots_[at].entry != 0) at = (at + 1) & mask;
+    while (slots_[at].id >= 0) at = (at + 1) & mask;
     slots_[at] = slot;
   }
 }
@@ -68,14 +69,20 @@ void Vocabulary::add(std::string_view wanted, int id) {
   if (slots_.size() < 2 * (ids_.size() + 1)) grow();
   const auto hash = static_cast<uint32_t>(hash_of(wanted));
   Slot& slot = slots_[slot_of(wanted, hash)];
-  if (slot.entry != 0) {
-    ids_[slot.entry - 1] = id;
+  if (slot.id >= 0) {
+    // An empty token begins where the next one does.
+    const auto entry =
+        std::lower_bound(begins_.begin(), begins_.end(), slot.begin) - begins_.begin();
+    const auto place =
+        static_cast<size_t>(entry) +
+        (begins_[static_cast<size_t>(entry) + 1] == slot.begin && !wanted.empty() ? 1 : 0);
+    ids_[place] = slot.id = id;
     return;
   }
+  slot = {hash, static_cast<uint32_t>(bytes_.size()), static_cast<uint32_t>(wanted.size()), id};
   bytes_ += wanted;
   begins_.push_back(bytes_.size());
   ids_.push_back(id);
-  slot = {hash, static_cast<uint32_t>(ids_.size())};
   longest_ = std::max(longest_, wanted.size());
 }
 
@@ -93,8 +100,20 @@ void Vocabulary::finish() {
 std::optional<int> Vocabulary::id_of(std::string_view wanted) const {
   if (slots_.empty()) return {};
   const Slot& slot = slots_[slot_of(wanted, static_cast<uint32_t>(hash_of(wanted)))];
-  if (slot.entry == 0) return {};
-  return ids_[slot.entry - 1];
+  if (slot.id < 0) return {};
+  return slot.id;
+}
+
+void Vocabulary::ids_of(std::span<const std::string_view> tokens, std::span<int> ids) const {
+  if (slots_.empty()) return std::fill(ids.begin(), ids.end(), -1);
+  const size_t mask = slots_.size() - 1;
+  std::vector<uint32_t> hashes(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    hashes[i] = static_cast<uint32_t>(hash_of(tokens[i]));
+    __builtin_prefetch(&slots_[hashes[i] & mask]);
+  }
+  for (const uint32_t hash : hashes) __builtin_prefetch(bytes_.data() + slots_[hash & mask].begin);
+  for (size_t i = 0; i < tokens.size(); ++i) ids[i] = slots_[slot_of(tokens[i], hashes[i])].id;
 }
 
 std::optional<std::string_view> Vocabulary::token_of(int id) const {
