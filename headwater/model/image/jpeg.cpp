@@ -18,7 +18,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr double most_pixels_a_byte = 1024;  // a bit a block of 8 x 8, and twice that to be sure
-constexpr int most_scans = 100;
+constexpr int64_t usual_scans = 20, scanned_pixels = int64_t{1} << 27;
 
 // libjpeg reports errors through functions that must not return: here by longjmp, which runs no
 // destructors. So whatever has one lives in members of this class or in its callers, and the
@@ -159,8 +159,11 @@ class JpegReader {
     source.bytes_in_buffer -= static_cast<size_t>(count);
   }
   static void on_progress(j_common_ptr common) {
-    if (reinterpret_cast<j_decompress_ptr>(common)->input_scan_number > most_scans)
-      leave(common, "more than 100 scans");
+    const jpeg_decompress_struct& decoder = *reinterpret_cast<j_decompress_ptr>(common);
+    const int64_t pixels = int64_t{decoder.image_width} * decoder.image_height;
+    if (decoder.input_scan_number > usual_scans &&
+        decoder.input_scan_number * pixels > scanned_pixels)
+      leave(common, "too many scans");
   }
 
   std::span<const std::byte> bytes_;

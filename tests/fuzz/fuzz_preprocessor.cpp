@@ -1,0 +1,37 @@
+// Bytes as preprocessor_config.json, then an image through it.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "headwater/core/error.h"
+#include "headwater/core/threads.h"
+#include "headwater/model/image/processor.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  headwater::set_threads(1);
+  static const std::string folder = [] {
+    std::string place = (std::filesystem::temp_directory_path() / "headwater-fuzz-XXXXXX").string();
+    if (mkdtemp(place.data()) == nullptr) std::abort();
+    std::ofstream(place + "/config.json") << R"({"model_type": "vit"})";
+    return place;
+  }();
+  std::ofstream(folder + "/preprocessor_config.json", std::ios::binary)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  try {
+    const auto processor = headwater::ImageProcessor::open(folder);
+    const headwater::TargetSize& to = processor.config().size;
+    // Large ones are slow, not wrong.
+    if (std::max({to.height, to.width, to.shortest_edge, to.max_height, to.max_width,
+                  processor.config().crop_height, processor.config().crop_width}) > 600)
+      return 0;
+    const headwater::Pixels pixels = processor.apply(headwater::Image(7, 5));
+    if (pixels.values.size() !=
+        size_t{3} * static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.height))
+      std::abort();
+  } catch (const headwater::Error& error) {
+    if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
+  }
+  return 0;
+}
