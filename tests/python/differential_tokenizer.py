@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from itertools import islice
 from pathlib import Path
 
@@ -55,26 +54,23 @@ def answers(path, requests):
         at += 4 + struct.unpack_from("<I", data, at)[0]
 
 
-def in_characters(text, offsets):
-    """Offsets in bytes as the package turns them into characters."""
+def characters_at(text):
+    """The character that each byte belongs to, and behind them how many there are; None if a byte is a character."""
     if text.isascii():
+        return None
+    leads = np.frombuffer(text.encode(), np.uint8) & 0xC0 != 0x80
+    return [*(np.cumsum(leads) - 1).tolist(), len(text)]
+
+
+def in_characters(where, offsets):
+    """Offsets in bytes as the package turns them into characters."""
+    if where is None:
         return offsets
-    where = {}
-    byte = 0
-    for i, c in enumerate(text):
-        for _ in range(len(c.encode())):
-            where[byte] = i
-            byte += 1
-    where[byte] = len(text)
-    out = []
-    for begin, end in offsets:
-        if begin in where and end in where:
-            out.append((where[begin], where[end]))
-        elif begin in where:
-            out.append((where[begin], where[begin] + 2))
-        else:
-            out.append((begin, end))
-    return out
+    if not offsets or max(end for _, end in offsets) < len(where):
+        return [(where[begin], where[end]) for begin, end in offsets]
+    size = len(where)
+    return [(begin, end) if begin >= size else (where[begin], where[end] if end < size else where[begin] + 2)
+            for begin, end in offsets]
 
 
 def theirs(tokenizer, text, pair=None, special=True):
@@ -88,19 +84,19 @@ def theirs(tokenizer, text, pair=None, special=True):
         return str(error), ""
 
 
-def difference(ours, encoding, decoded, text, pair=None):
-    """What differs, in words, or None."""
+def difference(ours, encoding, decoded, where, pair_where=None):
+    """What differs, in words, or None. `where` as characters_at() has it, of the text and of its pair."""
     if isinstance(ours, str) or isinstance(encoding, str):
         both = isinstance(ours, str) and isinstance(encoding, str)
         return None if both else f"errors: ours {ours!r}, theirs {encoding!r}"
     if ours["ids"] != encoding.ids:
         return f"ids: ours {ours['ids']}, theirs {encoding.ids}"
     offsets = list(zip(ours["begins"].tolist(), ours["ends"].tolist()))
-    if pair is None:
-        offsets = in_characters(text, offsets)
-    else:
-        first, second = in_characters(text, offsets), in_characters(pair, offsets)
+    if 1 in ours["sequences"]:
+        first, second = in_characters(where, offsets), in_characters(pair_where, offsets)
         offsets = [second[i] if s == 1 else first[i] for i, s in enumerate(ours["sequences"])]
+    else:
+        offsets = in_characters(where, offsets)
     if offsets != encoding.offsets:
         return f"offsets: ours {offsets}, theirs {encoding.offsets}"
     if ours["types"] != encoding.type_ids:
@@ -115,24 +111,28 @@ def difference(ours, encoding, decoded, text, pair=None):
 
 
 def compare(path, tokenizer, some, special=True):
-    """(text, what differs) for each text that does."""
-    some = list(some)
-    for text, ours in zip(some, answers(path, [request(text, special=special) for text in some]), strict=True):
+    """(text, what differs) for each of the (text, characters_at(text)) that does."""
+    asked = [request(text, special=special) for text, _ in some]
+    for (text, where), ours in zip(some, answers(path, asked), strict=True):
         encoding, decoded = theirs(tokenizer, text, special=special)
-        if why := difference(ours, encoding, decoded, text):
+        if why := difference(ours, encoding, decoded, where):
             yield text, why
 
 
-def run(name, tokenizer, path, count, seed):
-    start, different = time.process_time(), 0
-    source = texts(seed)
-    for done in range(0, count, BATCH):
-        for text, why in compare(path, tokenizer, islice(source, min(BATCH, count - done)), special=done % 3 == 0):
-            different += 1
-            if different <= 5:
-                print(f"{name}: {text!r}: {why}", flush=True)
-    print(f"{name}: {count} texts, {different} differ, {time.process_time() - start:.0f} s", flush=True)
-    return different
+class Kind:
+    """A tokenizer, theirs and ours, and how they fared so far."""
+
+    def __init__(self, name, path):
+        self.name, self.path, self.different = name, path, 0
+        self.tokenizer = Tokenizer.from_file(str(path))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+
+    def take(self, some, special):
+        for text, why in compare(self.path, self.tokenizer, some, special):
+            self.different += 1
+            if self.different <= 5:
+                print(f"{self.name}: {text!r}: {why}", flush=True)
 
 
 def main():
@@ -142,18 +142,24 @@ def main():
     words.add_argument("names", nargs="*", metavar="KIND or FILE")
     options = words.parse_args()
     made = {make.__name__: make for make in KINDS}
-    different = 0
     with tempfile.TemporaryDirectory() as folder:
+        kinds = []
         for name in options.names or made:
             path = Path(name)
             if name in made:
                 path = Path(folder) / f"{name}.json"
                 made[name]().save(str(path))
-            tokenizer = Tokenizer.from_file(str(path))
-            tokenizer.no_truncation()
-            tokenizer.no_padding()
-            different += run(name, tokenizer, path, options.texts, options.seed)
-    sys.exit(different > 0)
+            kinds.append(Kind(name, path))
+        source, done = texts(options.seed), 0
+        while done < options.texts:
+            some = [(text, characters_at(text)) for text in islice(source, min(BATCH, options.texts - done))]
+            for kind in kinds:
+                kind.take(some, special=done // BATCH % 2 == 0)
+            done += len(some)
+            if done % (10 * BATCH) == 0 or done == options.texts:
+                print(f"{done} texts, different: " + ", ".join(f"{kind.name} {kind.different}" for kind in kinds),
+                      flush=True)
+    sys.exit(any(kind.different for kind in kinds))
 
 
 if __name__ == "__main__":
