@@ -11,11 +11,10 @@ namespace headwater {
 int matrices_left(const Capacities& capacities, int solvers) {
   constexpr double beside = 64e6;
   const int layers = capacities.layers(), n = capacities.n();
-  const int of_solver = std::max(0, layers - 2);
+  const double of_solver = 1.125 * std::max(0, layers - 2);  // numbers, and four bits an arc
   const int result = 5;  // int32, double, float and the lowest layer's columns
   const double extra = beside / (4.0 * n * n);
-  const double left = 2 * layers + 8 + std::min(extra, 1e6) - layers - result -
-                      static_cast<double>(solvers) * of_solver;
+  const double left = 2 * layers + 8 + std::min(extra, 1e6) - layers - result - solvers * of_solver;
   return static_cast<int>(std::floor(left));
 }
 

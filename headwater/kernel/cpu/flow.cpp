@@ -7,6 +7,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
+#include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
 #include "headwater/kernel/cpu/flow_greedy-inl.h"
 #include "headwater/kernel/cpu/flow_phases-inl.h"

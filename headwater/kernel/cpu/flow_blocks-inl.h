@@ -63,6 +63,12 @@ HWY_INLINE Block smaller(const Block& a, const Block& b) {
   return out;
 }
 
+HWY_INLINE Block plus(const Block& a, const Block& b) {
+  Block out;
+  for (int v = 0; v < vectors_of_a_block; ++v) out.part[v] = hn::Add(a.part[v], b.part[v]);
+  return out;
+}
+
 HWY_INLINE Block minus(const Block& a, const Block& b) {
   Block out;
   for (int v = 0; v < vectors_of_a_block; ++v) out.part[v] = hn::Sub(a.part[v], b.part[v]);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
 
@@ -79,8 +80,7 @@ int32_t Solver::into_column(int32_t most) {
       }
       take(amount, supply_.data() + j);
       take(amount, at(k).column.data() + j);
-      at(k).column_live[static_cast<size_t>(c)] =
-          static_cast<uint16_t>(positive(load_block(at(k).column.data() + j)));
+      set_block(at(k).column_live.data(), c, positive(load_block(at(k).column.data() + j)));
       for (int l = k + 1; l < task_.top; ++l) take(amount, at(l).diagonal.data() + j);
       take_down_column(k - 1, total);
       room -= total;
@@ -127,29 +127,39 @@ int32_t Solver::node_by_node(int32_t most) {
 int32_t Solver::push_row(int k, int u, int32_t most) {
   int32_t sent = 0;
   int32_t* arcs = row(k, u);
-  const std::vector<uint16_t>& live = at(task_.bottom).live;
-  const int end = row_end(u);
-  for (int c = begin_; c < end; ++c) {
-    if (!live[static_cast<size_t>(c)]) continue;
-    const int j = c * flow_block;
-    const Block room = load_block(room_.data() + j);
-    Block amount = smaller(load_block(arcs + j), room);
-    for (int l = task_.bottom + 1; l < k; ++l)
-      amount = smaller(amount, load_block(at(l).diagonal.data() + j));
-    int32_t total = sum_of(amount);
-    if (total == 0) continue;
-    if (total > most - sent) {
-      amount = at_most(amount, most - sent);
-      total = most - sent;
+  uint64_t* live = at(task_.bottom).live.data();
+  for (int w = low_; w < high_; ++w) {
+    uint64_t open = line(at(k).open, u)[w] & live[w];
+    while (open) {
+      const int c = w * blocks_of_a_word + first_of(open) / flow_block;
+      open &= ~(uint64_t{0xffff} << (c % blocks_of_a_word * flow_block));
+      const int j = c * flow_block;
+      const Block room = load_block(room_.data() + j);
+      Block amount = smaller(load_block(arcs + j), room);
+      for (int l = task_.bottom + 1; l < k; ++l)
+        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+      // One arc for all of it, if there is one.
+      if (const Bits wide = less(repeated(most - sent - 1), amount)) {
+        const int v = j + first_of(wide);
+        take_arc(k, u, v, most - sent);
+        if ((room_[v] -= most - sent) == 0) drop(live, v);
+        for (int l = task_.bottom + 1; l < k; ++l) at(l).diagonal[v] -= most - sent;
+        return most;
+      }
+      int32_t total = sum_of(amount);
+      if (total == 0) continue;
+      if (total > most - sent) {
+        amount = at_most(amount, most - sent);
+        total = most - sent;
+      }
+      take_arcs(k, u, c, amount);
+      const Block left = minus(room, amount);
+      store_block(left, room_.data() + j);
+      set_block(live, c, positive(left));
+      for (int l = task_.bottom + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+      sent += total;
+      if (sent == most) return sent;
     }
-    save(k, u, arcs + j);
-    take(amount, arcs + j);
-    const Block left = minus(room, amount);
-    store_block(left, room_.data() + j);
-    at(task_.bottom).live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(left));
-    for (int l = task_.bottom + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
-    sent += total;
-    if (sent == most) break;
   }
   return sent;
 }
@@ -157,35 +167,49 @@ int32_t Solver::push_row(int k, int u, int32_t most) {
 // Row u of level k, then down the chains, then over into the column's chain.
 int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
   int32_t sent = 0;
-  int32_t* arcs = row(k, u);
-  const int end = row_end(u);
+  const int32_t* arcs = row(k, u);
+  int32_t below = room_[t_];  // what the column's chain takes from where it is entered
   for (int over = task_.bottom + 1; over < k && sent < most; ++over) {
-    int32_t room = std::min(most - sent, column_room(over - 1));
+    if (over > task_.bottom + 1) below = std::min(below, at(over - 1).diagonal[t_]);
+    int32_t room = std::min(most - sent, below);
     if (room == 0) break;
+    const int32_t entered = room;
     Level& crossing = at(over);
-    for (int c = begin_; c < end && room > 0; ++c) {
-      if (!crossing.column_live[static_cast<size_t>(c)]) continue;
-      const int j = c * flow_block;
-      const Block column = load_block(crossing.column.data() + j);
-      Block amount = smaller(load_block(arcs + j), column);
-      for (int l = over + 1; l < k; ++l)
-        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
-      int32_t total = sum_of(amount);
-      if (total == 0) continue;
-      if (total > room) {
-        amount = at_most(amount, room);
-        total = room;
+    for (int w = low_; w < high_ && room > 0; ++w) {
+      uint64_t open = line(at(k).open, u)[w] & crossing.column_live[static_cast<size_t>(w)];
+      while (open && room > 0) {
+        const int c = w * blocks_of_a_word + first_of(open) / flow_block;
+        open &= ~(uint64_t{0xffff} << (c % blocks_of_a_word * flow_block));
+        const int j = c * flow_block;
+        const Block column = load_block(crossing.column.data() + j);
+        Block amount = smaller(load_block(arcs + j), column);
+        for (int l = over + 1; l < k; ++l)
+          amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+        if (const Bits wide = less(repeated(room - 1), amount)) {
+          const int v = j + first_of(wide);
+          take_arc(k, u, v, room);
+          if ((crossing.column[v] -= room) == 0) drop(crossing.column_live.data(), v);
+          for (int l = over + 1; l < k; ++l) at(l).diagonal[v] -= room;
+          room = 0;
+          break;
+        }
+        int32_t total = sum_of(amount);
+        if (total == 0) continue;
+        if (total > room) {
+          amount = at_most(amount, room);
+          total = room;
+        }
+        take_arcs(k, u, c, amount);
+        const Block rest = minus(column, amount);
+        store_block(rest, crossing.column.data() + j);
+        set_block(crossing.column_live.data(), c, positive(rest));
+        for (int l = over + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+        room -= total;
       }
-      save(k, u, arcs + j);
-      take(amount, arcs + j);
-      const Block rest = minus(column, amount);
-      store_block(rest, crossing.column.data() + j);
-      crossing.column_live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(rest));
-      for (int l = over + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
-      take_down_column(over - 1, total);
-      room -= total;
-      sent += total;
     }
+    take_down_column(over - 1, entered - room);
+    below -= entered - room;
+    sent += entered - room;
   }
   return sent;
 }
@@ -194,14 +218,14 @@ int32_t Solver::push(int k, int u, int32_t most) {
   if (k == task_.bottom) {
     const int32_t p = std::min(most, room_[u]);
     room_[u] -= p;
-    if (room_[u] == 0) clear(at(k).live, u);
+    if (room_[u] == 0) drop(at(k).live.data(), u);
     return p;
   }
   Level& level = at(k);
   int32_t left = most;
   const auto down = [&](int v, int32_t& arc) {
     const int32_t x = std::min(left, arc);
-    if (x <= 0 || !has(at(k - 1).live, v)) return;
+    if (x <= 0 || !has(at(k - 1).live.data(), v)) return;
     const int32_t p = push(k - 1, v, x);
     arc -= p;
     left -= p;
@@ -214,25 +238,18 @@ int32_t Solver::push(int k, int u, int32_t most) {
   // What is left goes arc by arc through nodes that are not yet known to be exhausted.
   if (k > task_.bottom + 1) {
     int32_t* arcs = row(k, u);
-    const int end = row_end(u);
-    int c = level.next[static_cast<size_t>(u)];
-    for (; c < end && left > 0; ++c) {
-      const int j = c * flow_block;
-      Bits bits = positive(load_block(arcs + j)) & at(k - 1).live[static_cast<size_t>(c)];
-      for (; bits && left > 0; bits &= bits - 1) {
-        const int v = j + first_of(bits);
-        const int32_t x = std::min(left, arcs[v]);
-        const int32_t p = push(k - 1, v, x);
+    const uint64_t* open = line(level.open, u);
+    const uint64_t* live = at(k - 1).live.data();
+    for (int w = low_; w < high_ && left > 0; ++w)
+      for (uint64_t bits = open[w] & live[w]; bits && left > 0; bits &= bits - 1) {
+        const int v = w * word_bits + first_of(bits);
+        const int32_t p = push(k - 1, v, std::min(left, arcs[v]));
         if (p == 0) continue;
-        save(k, u, arcs + j);
-        arcs[v] -= p;
+        take_arc(k, u, v, p);
         left -= p;
       }
-      if (left == 0) break;
-    }
-    level.next[static_cast<size_t>(u)] = static_cast<int16_t>(c);
   }
-  if (left > 0) clear(level.live, u);
+  if (left > 0) drop(level.live.data(), u);
   return most - left;
 }
 

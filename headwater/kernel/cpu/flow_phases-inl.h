@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
 
@@ -15,253 +16,251 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-void Solver::clear_labels() {
-  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-  for (int k = task_.bottom; k < task_.top; ++k) {
+int32_t Solver::search(int32_t most) {
+  chain_bits();
+  for (int32_t sent = 0; sent < most;) {
+    if (!label()) {
+      cut_ = true;
+      return sent;
+    }
+    sent += augment(most - sent);
+    if (sent == most) return sent;
+  }
+  return most;
+}
+
+// The bits of the diagonals and columns, which the greedy flow keeps as numbers only.
+void Solver::chain_bits() {
+  for (int k = task_.bottom + 1; k < task_.top; ++k) {
     Level& level = at(k);
-    std::fill_n(level.distance.data(), level.distance.size(), far);
-    std::fill_n(level.parent_count.begin() + first, count, uint8_t{0});
+    const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
     for (int c = begin_; c < end_; ++c) {
-      const size_t b = static_cast<size_t>(c);
-      level.front[b] = level.next_front[b] = 0;
-      const int real = std::min(flow_block, n_ - c * flow_block);
-      level.unseen[b] = static_cast<uint16_t>((1u << real) - 1);
+      const int j = c * flow_block;
+      const Block diagonal = load_block(level.diagonal.data() + j);
+      const Block column = load_block(level.column.data() + j);
+      set_block(level.diagonal_open.data(), c, positive(diagonal));
+      set_block(level.diagonal_used.data(), c, less(diagonal, load_block(full + j)));
+      set_block(level.column_live.data(), c, positive(column));
+      set_block(level.column_used.data(), c,
+                less(column, load_block(level.column_full.data() + j)));
     }
   }
 }
 
-// Whether a supply that is left lies on the front.
-bool Solver::source_reached() const {
-  for (int c = begin_; c < end_; ++c)
-    if (at(task_.top - 1).front[static_cast<size_t>(c)] &
-        positive(load_block(supply_.data() + c * flow_block)))
-      return true;
-  return false;
-}
-
-// Labels nodes by their distance to the sink, from the sink, until the source's side is reached.
-// False if it is not: then the labelled nodes are the sink side of a minimum cut.
+// Fronts of nodes by their distance to the sink, until a supply that is left is reached. False if
+// none is: then the nodes seen are the sink side of a minimum cut.
 bool Solver::label() {
-  clear_labels();
-  bool any = false;
-  Level& lowest = at(task_.bottom);
+  const size_t step = static_cast<size_t>((task_.top - task_.bottom) * words_);
+  if (fronts_.size() < 4 * step) fronts_.resize(4 * step);
+  std::fill_n(front(1, task_.bottom), step, 0);
+  std::ranges::fill(supplied_, 0);
   for (int c = begin_; c < end_; ++c) {
-    const size_t b = static_cast<size_t>(c);
-    const Bits bits = positive(load_block(room_.data() + c * flow_block));
-    lowest.front[b] = static_cast<uint16_t>(bits);
-    lowest.unseen[b] &= static_cast<uint16_t>(~bits);
-    any |= bits != 0;
-    for (Bits rest = bits; rest; rest &= rest - 1)
-      lowest.distance[c * flow_block + first_of(rest)] = 1;
+    const int j = c * flow_block;
+    set_block(front(1, task_.bottom), c, positive(load_block(room_.data() + j)));
+    set_block(supplied_.data(), c, positive(load_block(supply_.data() + j)));
   }
-  for (int d = 1; any; ++d) {
-    if (source_reached()) {
+  const int last = std::min(n_, end_ * flow_block);
+  for (int k = task_.bottom; k < task_.top; ++k) {
+    uint64_t* unseen = at(k).unseen.data();
+    std::fill_n(unseen, words_, 0);
+    for (int c = begin_; c < end_; ++c)
+      set_block(unseen, c, (1u << std::min(flow_block, last - c * flow_block)) - 1);
+    for (int w = low_; w < high_; ++w) unseen[w] &= ~front(1, k)[w];
+  }
+  for (int d = 1;; ++d) {
+    for (int w = low_; w < high_; ++w) {
+      if (!(front(d, task_.top - 1)[w] & supplied_[static_cast<size_t>(w)])) continue;
       source_distance_ = d;
       return true;
     }
-    any = false;
+    if (fronts_.size() < static_cast<size_t>(d + 2) * step) fronts_.resize(2 * fronts_.size());
+    std::fill_n(front(d + 1, task_.bottom), step, 0);
     for (int k = task_.bottom; k < task_.top; ++k) {
-      const std::vector<uint16_t>& front = at(k).front;
-      if (std::all_of(front.begin() + begin_, front.begin() + end_,
-                      [](uint16_t bits) { return bits == 0; }))
-        continue;
-      if (k + 1 < task_.top) any |= label_above(k, d);
-      if (k > task_.bottom) any |= label_below(k, d);
+      uint64_t any = 0;
+      for (int w = low_; w < high_; ++w) any |= front(d, k)[w];
+      if (any && k + 1 < task_.top) label_above(k, d);
+      if (any && k > task_.bottom) label_below(k, d);
     }
+    uint64_t any = 0;
     for (int k = task_.bottom; k < task_.top; ++k) {
-      Level& level = at(k);
-      std::swap(level.front, level.next_front);
-      std::fill(level.next_front.begin() + begin_, level.next_front.begin() + end_, uint16_t{0});
+      uint64_t* fresh = front(d + 1, k);
+      uint64_t* unseen = at(k).unseen.data();
+      for (int w = low_; w < high_; ++w) {
+        fresh[w] &= unseen[w];
+        unseen[w] ^= fresh[w];
+        any |= fresh[w];
+      }
     }
+    if (!any) return false;
   }
-  return false;
 }
 
 // Nodes above with capacity left on an arc into the front of level k.
-bool Solver::label_above(int k, int d) {
-  const Level& level = at(k);
+void Solver::label_above(int k, int d) {
   Level& above = at(k + 1);
-  const bool column = has(level.front, t_);
-  bool any = false;
-  for (int c = begin_; c < end_; ++c) {
-    const size_t b = static_cast<size_t>(c);
-    const int j = c * flow_block;
-    const Bits open = above.unseen[b];
-    if (!open) continue;
-    Bits found = open & level.front[b] & positive(load_block(above.diagonal.data() + j));
-    if (column) found |= open & positive(load_block(above.column.data() + j));
-    for (Bits rest = open & ~found; rest; rest &= rest - 1) {
-      const int w = j + first_of(rest);
-      const int32_t* arcs = row(k + 1, w);
-      const int end = row_end(w);
-      for (int e = begin_; e < end; ++e) {
-        const Bits front = level.front[static_cast<size_t>(e)];
-        if (front && (front & positive(load_block(arcs + e * flow_block)))) {
-          found |= 1u << (w - j);
-          break;
-        }
+  const uint64_t* from = front(d, k);
+  uint64_t* to = front(d + 1, k + 1);
+  const bool column = has(from, t_);
+  for (int w = low_; w < high_; ++w) {
+    const size_t x = static_cast<size_t>(w);
+    to[w] |= from[w] & above.diagonal_open[x];
+    if (column) to[w] |= above.column_live[x];
+    for (uint64_t bits = above.unseen[x] & ~to[w]; bits; bits &= bits - 1) {
+      const uint64_t* open = line(above.open, w * word_bits + first_of(bits));
+      for (int e = low_; e < high_; ++e) {
+        if (!(open[e] & from[e])) continue;
+        to[w] |= bits & -bits;
+        break;
       }
     }
-    above.next_front[b] |= static_cast<uint16_t>(found);
-    above.unseen[b] &= static_cast<uint16_t>(~found);
-    any |= found != 0;
-    for (Bits rest = found; rest; rest &= rest - 1) above.distance[j + first_of(rest)] = d + 1;
   }
-  return any;
-}
-
-// Node v of level k, which gets flow from node `from` of the front above. True if it is new.
-bool Solver::mark(int k, int v, int from, int d) {
-  Level& level = at(k);
-  const bool fresh = level.distance[v] == far;
-  if (fresh) {
-    level.distance[v] = d + 1;
-    level.next_front[static_cast<size_t>(v) / flow_block] |=
-        static_cast<uint16_t>(1u << (v % flow_block));
-    clear(level.unseen, v);
-  }
-  uint8_t& number = level.parent_count[static_cast<size_t>(v)];
-  if (level.distance[v] == d + 1 && number < most_parents)
-    level.parents[static_cast<size_t>(v) * most_parents + number++] = static_cast<uint16_t>(from);
-  return fresh;
 }
 
 // Nodes below that the front of level k sends flow to: it can send that elsewhere.
-bool Solver::label_below(int k, int d) {
-  const Level& level = at(k);
-  const Level& below = at(k - 1);
-  const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
-  const bool column = below.distance[t_] >= d + 1;
-  bool any = false;
-  for (int c = begin_; c < end_; ++c) {
-    const int j = c * flow_block;
-    const Bits front = level.front[static_cast<size_t>(c)];
-    if (!front) continue;
-    Bits bits = front & less(load_block(level.diagonal.data() + j), load_block(full + j));
-    for (; bits; bits &= bits - 1) any |= mark(k - 1, j + first_of(bits), j + first_of(bits), d);
-    if (!column) continue;
-    bits =
-        front & less(load_block(level.column.data() + j), load_block(level.column_full.data() + j));
-    for (; bits; bits &= bits - 1) any |= mark(k - 1, t_, j + first_of(bits), d);
-  }
-  for (int u : level.changed) {
-    if (!has(level.front, u)) continue;
-    const int32_t* arcs = row(k, u);
-    const int32_t* whole = network_.row(k, u);
-    const int end = row_end(u);
-    for (int e = begin_; e < end; ++e) {
-      const size_t b = static_cast<size_t>(e);
-      const Bits wanted = below.unseen[b] | below.next_front[b];
-      if (!wanted) continue;
-      const int j = e * flow_block;
-      Bits bits = wanted & less(load_block(arcs + j), load_block(whole + j));
-      for (; bits; bits &= bits - 1) {
-        const int v = j + first_of(bits);
-        if (v != u && v != t_) any |= mark(k - 1, v, u, d);
-      }
+void Solver::label_below(int k, int d) {
+  Level& level = at(k);
+  const uint64_t* from = front(d, k);
+  uint64_t* to = front(d + 1, k - 1);
+  uint64_t over = 0;
+  for (int w = low_; w < high_; ++w) {
+    const size_t x = static_cast<size_t>(w);
+    to[w] |= from[w] & level.diagonal_used[x];
+    over |= from[w] & level.column_used[x];
+    for (uint64_t bits = from[w]; bits; bits &= bits - 1) {
+      const int u = w * word_bits + first_of(bits);
+      if (!level.is_changed[static_cast<size_t>(u)]) continue;
+      const uint64_t* used = line(level.used, u);
+      for (int e = low_; e < high_; ++e) to[e] |= used[e];
     }
   }
-  return any;
+  if (over) add(to, t_);
+}
+
+// The nodes of level k that send flow to (k - 1, v) over their rows.
+const uint64_t* Solver::senders(int k, int v) {
+  Level& level = at(k);
+  const int x = v / word_bits;
+  if (!level.turned[static_cast<size_t>(x)]) {
+    level.turned[static_cast<size_t>(x)] = 1;
+    uint64_t square[word_bits];
+    for (int w = low_; w < high_; ++w) {
+      for (int r = 0; r < word_bits; ++r) {
+        const int u = w * word_bits + r;
+        square[r] = u < n_ ? line(level.used, u)[x] : 0;
+      }
+      transpose(square);
+      for (int r = 0; r < word_bits; ++r) line(level.used_in, x * word_bits + r)[w] = square[r];
+    }
+  }
+  return line(level.used_in, v);
 }
 
 int32_t Solver::augment(int32_t most) {
-  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-  for (int k = task_.bottom; k < task_.top; ++k) {
-    std::fill_n(at(k).next.begin() + first, count, static_cast<int16_t>(begin_));
-    std::fill_n(at(k).parent_next.begin() + first, count, uint8_t{0});
-  }
   int32_t sent = 0;
-  const Level& highest = at(task_.top - 1);
-  for (int c = begin_; c < end_ && sent < most; ++c) {
-    const int j = c * flow_block;
-    Bits bits = positive(load_block(supply_.data() + j)) &
-                equal(load_block(highest.distance.data() + j), source_distance_);
-    for (; bits && sent < most; bits &= bits - 1) {
-      const int u = j + first_of(bits);
-      const int32_t p = advance(task_.top - 1, u, std::min(supply_[u], most - sent));
+  const int k = task_.top - 1, d = source_distance_;
+  for (int w = low_; w < high_; ++w)
+    for (uint64_t bits = supplied_[static_cast<size_t>(w)] & front(d, k)[w]; bits;
+         bits &= bits - 1) {
+      const int u = w * word_bits + first_of(bits);
+      const int32_t p = advance(k, u, d, std::min(supply_[u], most - sent));
       supply_[u] -= p;
       sent += p;
+      if (sent == most) return sent;
     }
-  }
   return sent;
 }
 
-// Pushes up to `most` from (k, u) along labels that fall by one.
-int32_t Solver::advance(int k, int u, int32_t most) {
+// Changes what the arc (k, u) -> (k - 1, v) carries.
+void Solver::use(int k, int u, int v, int32_t amount) {
   Level& level = at(k);
-  if (k == task_.bottom && level.distance[u] == 1) {
+  const auto follow = [&](int32_t& arc, int32_t full, uint64_t* open, uint64_t* used, int x) {
+    arc -= amount;
+    arc > 0 ? add(open, x) : drop(open, x);
+    arc < full ? add(used, x) : drop(used, x);
+  };
+  if (u == v) {
+    follow(level.diagonal[u], network_.diagonals[static_cast<size_t>(k)][u],
+           level.diagonal_open.data(), level.diagonal_used.data(), u);
+  } else if (v == t_) {
+    follow(level.column[u], level.column_full[u], level.column_live.data(),
+           level.column_used.data(), u);
+  } else {
+    change(k, u);
+    int32_t& arc = row(k, u)[v];
+    const int32_t full = network_.row(k, u)[v];
+    steps_.push_back({&arc, amount});
+    const bool before = arc < full;
+    follow(arc, full, line(level.open, u), line(level.used, u), v);
+    if (before != (arc < full) && level.turned[static_cast<size_t>(v) / word_bits])
+      line(level.used_in, v)[u / word_bits] ^= bit_of(u);
+  }
+}
+
+// Pushes up to `most` from (k, u) along distances that fall by one.
+int32_t Solver::advance(int k, int u, int d, int32_t most) {
+  if (d == 1) {
     const int32_t sent = std::min(most, room_[u]);
     room_[u] -= sent;
-    if (room_[u] == 0) level.distance[u] = far;
+    if (room_[u] == 0) drop(front(1, k), u);
     return sent;
   }
-  int32_t sent = k > task_.bottom ? advance_down(k, u, most) : 0;
-  if (sent < most && k + 1 < task_.top) sent += advance_up(k, u, most - sent);
-  if (sent < most) level.distance[u] = far;
+  int32_t sent = k > task_.bottom ? advance_down(k, u, d, most) : 0;
+  if (sent < most && k + 1 < task_.top) sent += advance_up(k, u, d, most - sent);
+  if (sent < most) drop(front(d, k), u);
   return sent;
 }
 
 // Along arcs with capacity left.
-int32_t Solver::advance_down(int k, int u, int32_t most) {
+int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   Level& level = at(k);
-  Level& below = at(k - 1);
-  const int32_t d = level.distance[u];
+  const uint64_t* next = front(d - 1, k - 1);
   int32_t left = most;
-  const auto down = [&](int v, int32_t& arc) {
-    while (left > 0 && arc > 0 && below.distance[v] == d - 1) {
-      const int32_t sent = advance(k - 1, v, std::min(left, arc));
-      arc -= sent;
-      left -= sent;
-    }
+  const auto down = [&](int v, int32_t arc) {
+    const int32_t sent = advance(k - 1, v, d - 1, std::min(left, arc));
+    if (sent == 0) return;
+    use(k, u, v, sent);
+    left -= sent;
   };
-  if (u != t_) down(t_, level.column[u]);
-  down(u, level.diagonal[u]);
-  int32_t* arcs = row(k, u);
-  const int end = row_end(u);
-  int c = level.next[static_cast<size_t>(u)];
-  for (; c < end && left > 0; ++c) {
-    const int j = c * flow_block;
-    while (left > 0) {
-      const Bits bits =
-          equal(load_block(below.distance.data() + j), d - 1) & positive(load_block(arcs + j));
-      if (!bits) break;
-      const int v = j + first_of(bits);
-      const int32_t sent = advance(k - 1, v, std::min(left, arcs[v]));
-      if (sent == 0) continue;
-      save(k, u, arcs + j);
-      arcs[v] -= sent;
-      left -= sent;
+  if (u != t_ && has(next, t_) && level.column[u] > 0) down(t_, level.column[u]);
+  if (left > 0 && has(next, u) && level.diagonal[u] > 0) down(u, level.diagonal[u]);
+  const uint64_t* open = line(level.open, u);
+  for (int w = low_; w < high_ && left > 0; ++w)
+    for (uint64_t bits; left > 0 && (bits = open[w] & next[w]) != 0;) {
+      const int v = w * word_bits + first_of(bits);
+      down(v, row(k, u)[v]);
     }
-    if (left == 0) break;
-  }
-  level.next[static_cast<size_t>(u)] = static_cast<int16_t>(c);
   return most - left;
 }
 
 // Back up arcs that carry flow, which goes another way from there.
-int32_t Solver::advance_up(int k, int u, int32_t most) {
-  Level& level = at(k);
+int32_t Solver::advance_up(int k, int u, int d, int32_t most) {
   Level& above = at(k + 1);
-  const int32_t d = level.distance[u];
+  const uint64_t* next = front(d - 1, k + 1);
   int32_t left = most;
-  uint8_t& q = level.parent_next[static_cast<size_t>(u)];
-  for (; q < level.parent_count[static_cast<size_t>(u)]; ++q) {
-    const int w = level.parents[static_cast<size_t>(u) * most_parents + q];
-    if (above.distance[w] != d - 1) continue;
-    int32_t* arc = row(k + 1, w) + u;
-    int32_t full = network_.row(k + 1, w)[u];
-    if (w == u) {
-      arc = &above.diagonal[u];
-    } else if (u == t_) {
-      arc = &above.column[w];
-      full = above.column_full[w];
-    }
-    if (full == *arc) continue;
-    const int32_t sent = advance(k + 1, w, std::min(left, full - *arc));
-    *arc += sent;
+  const auto up = [&](int w, int32_t carried) {
+    const int32_t sent = advance(k + 1, w, d - 1, std::min(left, carried));
+    if (sent == 0) return;
+    use(k + 1, w, u, -sent);
     left -= sent;
-    if (left == 0) break;
+  };
+  if (has(next, u) && has(above.diagonal_used.data(), u))
+    up(u, network_.diagonals[static_cast<size_t>(k) + 1][u] - above.diagonal[u]);
+  if (u == t_) {
+    for (int w = low_; w < high_ && left > 0; ++w)
+      for (uint64_t bits;
+           left > 0 && (bits = above.column_used[static_cast<size_t>(w)] & next[w]) != 0;) {
+        const int from = w * word_bits + first_of(bits);
+        up(from, above.column_full[from] - above.column[from]);
+      }
+    return most - left;
   }
+  if (left == 0) return most;
+  const uint64_t* from = senders(k + 1, u);
+  for (int w = low_; w < high_ && left > 0; ++w)
+    for (uint64_t bits; left > 0 && (bits = from[w] & next[w]) != 0;) {
+      const int sender = w * word_bits + first_of(bits);
+      up(sender, network_.row(k + 1, sender)[u] - row(k + 1, sender)[u]);
+    }
   return most - left;
 }
 

@@ -11,8 +11,9 @@
 //      the chain below it; then what is still left, arc by arc, as in a depth-first search;
 //   4. Dinic's phases until no path is left or the task's limit is reached. Most flows never get
 //      here.
-// Residual capacities are set up once. A solve saves each block before its first change and the
-// next one puts the blocks back, so that a flow costs what it touches.
+// Residual capacities are set up once. A solve notes what it takes and the next one gives it back,
+// so that a flow costs what it touches. Which arcs have capacity left and which carry flow is also
+// kept as bits, so that looking for an arc reads a thirty-second of the memory.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
@@ -24,6 +25,7 @@
 #include <cassert>
 #include <vector>
 
+#include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
 #include "headwater/kernel/flow_memory.h"
 
@@ -37,7 +39,9 @@ class Solver final : public FlowSolver {
       : network_(network),
         n_(network.n),
         blocks_(network.stride / flow_block),
+        words_((network.stride + word_bits - 1) / word_bits),
         level_(static_cast<size_t>(network.levels()) + 1),
+        supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
         room_(network.stride) {}
 
@@ -49,25 +53,17 @@ class Solver final : public FlowSolver {
     if (value < limit) value += straight_down(limit - value);
     if (value < limit) value += into_column(limit - value);
     if (value < limit) value += node_by_node(limit - value);
-    while (value < limit && !task.quick) {
-      if (!label()) {
-        cut_ = true;
-        break;
-      }
-      value += augment(limit - value);
-    }
+    if (value < limit && !task.quick) value += search(limit - value);
     return value;
   }
 
   bool has_cut() const override { return cut_; }
-  bool sink_side(int k, int u) const override { return at(k).distance[u] < far; }
+  bool sink_side(int k, int u) const override { return !has(at(k).unseen.data(), u); }
   int32_t supplied(int u) const override { return task_.supply[u] - supply_[u]; }
   int32_t demanded(int v) const override { return task_.demand[v] - room_[v]; }
   void visit_flow(const FlowVisit& visit) const override;
 
  private:
-  static constexpr int32_t far = 1 << 29;  // the label of a node from which the sink is not reached
-  static constexpr int most_parents = 32;  // of a node, kept for the way back up
   static constexpr int32_t heavy = 1 << 24;  // a supply of more than 1/64
 
   // The arcs out of a level's nodes, and what the search knows of the nodes.
@@ -76,15 +72,19 @@ class Solver final : public FlowSolver {
     IntArray diagonal;  // (k, u) -> (k-1, u)
     IntArray column;    // (k, u) -> (k-1, t), zero for u = t
     IntArray column_full;
-    std::vector<uint16_t> column_live;
-    std::vector<uint16_t> live;  // may still pass something down in the greedy flow
-    std::vector<int16_t> next;   // the block a node's search stands at
-    std::vector<int> changed;    // nodes whose row of arcs has changed
+    // One bit an arc, a line of words_ a node; without the diagonal and the column.
+    std::vector<uint64_t> whole;    // u's arcs that have a capacity at all
+    std::vector<uint64_t> open;     // ... that have some left
+    std::vector<uint64_t> used;     // ... that carry flow
+    std::vector<uint64_t> used_in;  // v's arcs that carry flow from u, in the words turned
+    std::vector<uint8_t> turned;    // by word of v
+    // One bit a node.
+    std::vector<uint64_t> live;  // may still pass something down in the greedy flow
+    std::vector<uint64_t> column_live;
+    std::vector<uint64_t> diagonal_open, diagonal_used, column_used;
+    std::vector<uint64_t> unseen;
+    std::vector<int> changed;  // nodes whose row of arcs has changed
     std::vector<uint8_t> is_changed;
-    IntArray distance;
-    std::vector<uint16_t> parents;  // nodes of level k + 1 that send flow here, most_parents a node
-    std::vector<uint8_t> parent_count, parent_next;
-    std::vector<uint16_t> front, next_front, unseen;
   };
 
   Level& at(int k) { return level_[static_cast<size_t>(k)]; }
@@ -92,39 +92,45 @@ class Solver final : public FlowSolver {
   int32_t* row(int k, int u) {
     return at(k).arcs.data() + static_cast<size_t>(u) * static_cast<size_t>(network_.stride);
   }
-  static bool has(const std::vector<uint16_t>& bits, int u) {
-    return (bits[static_cast<size_t>(u) / flow_block] >> (u % flow_block)) & 1;
+  uint64_t* line(std::vector<uint64_t>& bits, int u) const {
+    return bits.data() + static_cast<size_t>(u) * static_cast<size_t>(words_);
   }
-  static void clear(std::vector<uint16_t>& bits, int u) {
-    bits[static_cast<size_t>(u) / flow_block] &= static_cast<uint16_t>(~(1u << (u % flow_block)));
-  }
-  int row_end(int u) const { return network_.causal ? std::min(end_, u / flow_block + 1) : end_; }
-
-  void save(int k, int u, int32_t* block) {
+  void change(int k, int u) {
     Level& level = at(k);
-    if (!level.is_changed[static_cast<size_t>(u)]) {
-      level.is_changed[static_cast<size_t>(u)] = 1;
-      level.changed.push_back(u);
-    }
+    if (level.is_changed[static_cast<size_t>(u)]) return;
+    level.is_changed[static_cast<size_t>(u)] = 1;
+    level.changed.push_back(u);
+  }
+
+  // Takes amounts from sixteen arcs of (k, u).
+  void take_arcs(int k, int u, int c, const Block& amount) {
+    change(k, u);
     if (saved_ == places_.size()) {
       places_.resize(std::max<size_t>(4096, 2 * saved_));
-      contents_.resize(places_.size() * flow_block);
+      taken_.resize(places_.size() * flow_block);
     }
-    places_[saved_] = block;
-    store_block(load_block(block), contents_.data() + saved_ * flow_block);
+    int32_t* arcs = row(k, u) + c * flow_block;
+    const Block before = load_block(arcs), after = minus(before, amount);
+    places_[saved_] = arcs;
+    store_block(amount, taken_.data() + saved_ * flow_block);
     ++saved_;
+    store_block(after, arcs);
+    set_block(line(at(k).open, u), c, positive(after));
+    line(at(k).used, u)[c / blocks_of_a_word] |= static_cast<uint64_t>(positive(amount))
+                                                 << (c % blocks_of_a_word * flow_block);
   }
 
-  void put_back() {
-    for (size_t e = saved_; e-- > 0;)
-      store_block(load_block(contents_.data() + e * flow_block), places_[e]);
-    saved_ = 0;
-    for (int k = task_.bottom + 1; k < task_.top; ++k) {
-      for (int u : at(k).changed) at(k).is_changed[static_cast<size_t>(u)] = 0;
-      at(k).changed.clear();
-    }
+  // Takes from a single arc, which is not one of the diagonal or the column.
+  void take_arc(int k, int u, int v, int32_t amount) {
+    change(k, u);
+    int32_t& arc = row(k, u)[v];
+    steps_.push_back({&arc, amount});
+    arc -= amount;
+    if (arc == 0) drop(line(at(k).open, u), v);
+    add(line(at(k).used, u), v);
   }
 
+  void put_back();
   void make_level(int k);
   void set_column(int t, int from, int to);
   void begin(const FlowTask& task);
@@ -138,36 +144,69 @@ class Solver final : public FlowSolver {
   int32_t push(int k, int u, int32_t most);
   int32_t push_row(int k, int u, int32_t most);
   int32_t push_row_into_column(int k, int u, int32_t most);
+  int32_t search(int32_t most);
+  void chain_bits();
   bool label();
-  void clear_labels();
-  bool source_reached() const;
-  bool label_above(int k, int d);
-  bool label_below(int k, int d);
-  bool mark(int k, int v, int from, int d);
+  void label_above(int k, int d);
+  void label_below(int k, int d);
+  uint64_t* front(int d, int k) {
+    return fronts_.data() + static_cast<size_t>(d * (task_.top - task_.bottom) + k - task_.bottom) *
+                                static_cast<size_t>(words_);
+  }
+  const uint64_t* senders(int k, int v);
   int32_t augment(int32_t most);
-  int32_t advance(int k, int u, int32_t most);
-  int32_t advance_down(int k, int u, int32_t most);
-  int32_t advance_up(int k, int u, int32_t most);
+  int32_t advance(int k, int u, int d, int32_t most);
+  int32_t advance_down(int k, int u, int d, int32_t most);
+  int32_t advance_up(int k, int u, int d, int32_t most);
+  void use(int k, int u, int v, int32_t amount);
 
   const FlowNetwork& network_;
-  const int n_, blocks_;
+  const int n_, blocks_, words_;
   std::vector<Level> level_;
+  std::vector<uint64_t> supplied_;  // nodes with supplies that are left
+  std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
   IntArray supply_, room_;
   FlowTask task_;
   int t_ = -1;                           // the column that lies apart
   int column_from_ = 0, column_to_ = 0;  // in these levels
   int begin_ = 0, end_ = 0;              // blocks
+  int low_ = 0, high_ = 0;               // words
   int source_distance_ = 0;
   bool cut_ = false;
   bool own_chain_first_ = false;
   std::vector<int32_t*> places_;
-  IntArray contents_;
+  IntArray taken_;
   size_t saved_ = 0;
+  struct Step {
+    int32_t* arc;
+    int32_t amount;
+  };
+  std::vector<Step> steps_;  // what single arcs gave since
 };
+
+// Residual capacities as they were before the first task.
+void Solver::put_back() {
+  for (const Step& step : steps_) *step.arc += step.amount;
+  steps_.clear();
+  for (size_t e = 0; e < saved_; ++e)
+    store_block(plus(load_block(places_[e]), load_block(taken_.data() + e * flow_block)),
+                places_[e]);
+  saved_ = 0;
+  for (int k = task_.bottom + 1; k < task_.top; ++k) {
+    Level& level = at(k);
+    for (int u : level.changed) {
+      level.is_changed[static_cast<size_t>(u)] = 0;
+      std::copy_n(line(level.whole, u), words_, line(level.open, u));
+      std::fill_n(line(level.used, u), words_, 0);
+    }
+    level.changed.clear();
+    std::ranges::fill(level.turned, uint8_t{0});
+  }
+}
 
 void Solver::make_level(int k) {
   Level& level = at(k);
-  const size_t stride = static_cast<size_t>(network_.stride);
+  const size_t stride = static_cast<size_t>(network_.stride), words = static_cast<size_t>(words_);
   if (k > task_.bottom && k < task_.top && level.arcs.size() == 0) {
     level.arcs = IntArray(static_cast<size_t>(n_) * stride);
     std::copy_n(network_.row(k, 0), level.arcs.size(), level.arcs.data());
@@ -175,22 +214,21 @@ void Solver::make_level(int k) {
     level.diagonal = IntArray(stride);
     level.column = IntArray(stride);
     level.column_full = IntArray(stride);
-    level.column_live.resize(static_cast<size_t>(blocks_));
-    level.next.resize(stride);
     level.is_changed.resize(stride);
+    level.whole.resize(static_cast<size_t>(n_) * words);
+    for (int u = 0; u < n_; ++u)
+      for (int c = 0; c < blocks_; ++c)
+        set_block(line(level.whole, u), c, positive(load_block(row(k, u) + c * flow_block)));
+    level.open = level.whole;
+    level.used.resize(level.whole.size());
+    level.used_in.resize(words * word_bits * words);
+    level.turned.resize(words);
+    for (std::vector<uint64_t>* bits :
+         {&level.column_live, &level.diagonal_open, &level.diagonal_used, &level.column_used})
+      bits->resize(words);
   }
-  if (level.distance.size() == 0) {
-    level.distance = IntArray(stride);
-    const size_t blocks = static_cast<size_t>(blocks_);
-    level.live.resize(blocks);
-    level.parents.resize(stride * most_parents);
-    level.parent_count.resize(stride);
-    level.parent_next.resize(stride);
-    level.front.resize(blocks);
-    level.next_front.resize(blocks);
-    level.unseen.resize(blocks);
-    level.next.resize(stride);
-  }
+  level.live.resize(words);
+  level.unseen.resize(words);
 }
 
 // Column t moves out of the rows of levels from ... to - 1; the one that was out moves back in.
@@ -199,13 +237,19 @@ void Solver::set_column(int t, int from, int to) {
   if (same && to <= column_to_) return;
   for (int k = column_from_; k < column_to_ && !same; ++k)
     for (int u = 0; u < n_; ++u)
-      if (u != t_) row(k, u)[t_] = at(k).column_full[u];
+      if (const int32_t arc = at(k).column_full[u]; arc != 0) {
+        row(k, u)[t_] = arc;
+        add(line(at(k).whole, u), t_);
+        add(line(at(k).open, u), t_);
+      }
   for (int k = same ? column_to_ : from; k < to; ++k) {
     Level& level = at(k);
     for (int u = 0; u < n_; ++u) {
       int32_t& arc = row(k, u)[t];
       level.column_full[u] = u == t ? 0 : arc;
       arc = 0;
+      drop(line(level.whole, u), t);
+      drop(line(level.open, u), t);
     }
   }
   t_ = t;
@@ -219,22 +263,25 @@ void Solver::begin(const FlowTask& task) {
   set_column(task.column, task.bottom + 1, task.top);
   begin_ = task.begin / flow_block;
   end_ = (task.end + flow_block - 1) / flow_block;
+  low_ = begin_ / blocks_of_a_word;
+  high_ = (end_ + blocks_of_a_word - 1) / blocks_of_a_word;
   cut_ = false;
   std::copy_n(task.supply, supply_.size(), supply_.data());
   std::copy_n(task.demand, room_.size(), room_.data());
   for (int k = task.bottom; k < task.top; ++k) {
     Level& level = at(k);
-    for (int c = begin_; c < end_; ++c) level.live[static_cast<size_t>(c)] = 0xffff;
+    std::ranges::fill(level.live, 0);
+    for (int c = begin_; c < end_; ++c) set_block(level.live.data(), c, 0xffff);
     if (k == task.bottom) continue;
     const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
     std::copy_n(network_.diagonals[static_cast<size_t>(k)] + first, count,
                 level.diagonal.data() + first);
+    std::ranges::fill(level.column_live, 0);
     for (int c = begin_; c < end_; ++c) {
       const Block full = load_block(level.column_full.data() + c * flow_block);
       store_block(full, level.column.data() + c * flow_block);
-      level.column_live[static_cast<size_t>(c)] = static_cast<uint16_t>(positive(full));
+      set_block(level.column_live.data(), c, positive(full));
     }
-    std::fill_n(level.next.begin() + first, count, static_cast<int16_t>(begin_));
   }
 }
 
