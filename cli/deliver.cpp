@@ -36,6 +36,9 @@ struct Show {
   std::string operator()(const Comparison& result) const {
     return terminal(result, row_to_show(result.panels.back()), filter);
   }
+  std::string operator()(const Generated& result) const {
+    return terminal(result, filter, in_colour(), width_of_terminal());
+  }
   std::string operator()(const Metrics& result) const { return terminal(result); }
   std::string operator()(const Info& result) const { return terminal(result); }
 };

@@ -94,6 +94,27 @@ std::vector<OptionSpec> file_options() {
   };
 }
 
+std::vector<OptionSpec> gradient_options() {
+  const char* group = "Target";
+  return {
+      {"--target",
+       "The logit: a class by name or number, a word, token:WORD or an id, start:K or end:K, or "
+       "best (default)",
+       "T", [](Arguments& a, const std::string& text) { a.gradient.target = text; }, group},
+      {"--against", "Another, for the difference of the two; best is the largest but the target",
+       "T", [](Arguments& a, const std::string& text) { a.gradient.against = text; }, group},
+      {"--rule", "gradient (default), gradient-rollout or chefer", "RULE",
+       [](Arguments& a, const std::string& text) { a.gradient.rule = parse_gradient_rule(text); },
+       "Options"},
+  };
+}
+
+Slice one_layer(int k) {
+  Slice slice{k, k + 1};
+  if (k == -1) slice.end.reset();
+  return slice;
+}
+
 std::vector<OptionSpec> machine_options() {
   const char* group = "Machine";
   return {
@@ -107,6 +128,54 @@ std::vector<OptionSpec> machine_options() {
        group},
       {"--kernel", "Force an instruction set; 'headwater info' names the one in use", "NAME",
        [](Arguments&, const std::string& text) { kernel::use(text); }, group},
+  };
+}
+
+std::vector<OptionSpec> generate_options() {
+  const char* input = "Input of a model";
+  const char* group = "Generation";
+  return {
+      {"--prompt", "The text that the model goes on with", "TEXT",
+       [](Arguments& a, const std::string& text) { a.generation.prompt = text; }, input},
+      {"--ids", "Tokens by number instead of a prompt; nothing is added to them", "1,2023,...",
+       [](Arguments& a, const std::string& text) { a.generation.ids = parse_ids(text); }, input},
+      {"--continuation", "A text that is already there: attributed in one pass, nothing is chosen",
+       "TEXT", [](Arguments& a, const std::string& text) { a.generation.continuation = text; },
+       input},
+      {"--count", "How many tokens at most (default: 20)", "N",
+       [](Arguments& a, const std::string& text) {
+         a.generate.count = a.generation.count = parse_integer("--count", text);
+       },
+       group},
+      {"--temperature", "Draw tokens, more evenly the larger it is; 0 (default): the best one", "T",
+       [](Arguments& a, const std::string& text) {
+         a.generate.temperature = parse_real("--temperature", text);
+       },
+       group},
+      {"--top-k", "Draw among the K best", "K",
+       [](Arguments& a, const std::string& text) {
+         a.generate.top_k = parse_integer("--top-k", text);
+       },
+       group},
+      {"--top-p", "Draw among the fewest best that have this share", "P",
+       [](Arguments& a, const std::string& text) {
+         a.generate.top_p = parse_real("--top-p", text);
+       },
+       group},
+      {"--seed", "The same seed draws the same tokens (default: 0)", "S",
+       [](Arguments& a, const std::string& text) {
+         a.generate.seed = parse_number<uint64_t>("--seed", text);
+       },
+       group},
+      {"--position", "Attribute a token at the position that predicts it, or at its own",
+       "predicting|own",
+       [](Arguments& a, const std::string& text) {
+         a.generate.own_position = choose("--position", text, {"own", "predicting"});
+       },
+       group},
+      {"--token", "One generated token: pictures and the terminal show what it leans on", "S",
+       [](Arguments& a, const std::string& text) { a.token = parse_integer("--token", text); },
+       "Output"},
   };
 }
 

@@ -22,6 +22,13 @@ std::vector<OptionSpec> file_options();
 /// What a model is run on.
 std::vector<OptionSpec> input_options();
 std::vector<OptionSpec> machine_options();
+/// What a model writes after, how much, and how it chooses.
+std::vector<OptionSpec> generate_options();
+/// What is differentiated, and what becomes of the maps.
+std::vector<OptionSpec> gradient_options();
+
+/// Layer k alone.
+Slice one_layer(int k);
 
 /// The number that an option was given. Throws Error (usage) for anything else.
 int parse_integer(std::string_view option, std::string_view text);

@@ -24,12 +24,6 @@ kernel::RowStep mixing(const Options& options) {
   return mix;
 }
 
-// Without discard each row stands for itself.
-int prepare_block(MatrixSpan rows, int first, const Options& options) {
-  const kernel::RowStep mix = mixing(options);
-  return mix.divide ? kernel::prepare_rows(rows, first, mix) : 0;
-}
-
 }  // namespace
 
 int prepare_layer(MatrixSpan map, const Options& options) {
@@ -49,6 +43,11 @@ int prepare_layer(MatrixSpan map, const Options& options) {
     empty = mix.empty_keeps ? empty + emptied : emptied;
   }
   return empty;
+}
+
+int prepare_rows(MatrixSpan rows, int first, const Options& options) {
+  const kernel::RowStep mix = mixing(options);
+  return mix.divide ? kernel::prepare_rows(rows, first, mix) : 0;
 }
 
 Layers::Layers(Source& source, const Options& options)
@@ -88,7 +87,7 @@ class Layers::PreparingVisitor : public RowVisitor {
   void take(int layer, int first, MatrixSpan rows) override {
     const Stopwatch prepare;
     if (!layers_.as_it_is(layer))
-      layers_.empty_rows_ += prepare_block(rows, first, layers_.options_);
+      layers_.empty_rows_ += prepare_rows(rows, first, layers_.options_);
     preparing += prepare.seconds();
     const Stopwatch visited;
     visitor_.take(layer, first, rows);

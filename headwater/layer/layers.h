@@ -22,6 +22,10 @@ namespace headwater {
 /// divide by. n^2 time: three passes at most.
 int prepare_layer(MatrixSpan map, const Options& options);
 
+/// The same for some rows of a layer, first ... of it, which without discard stand for themselves;
+/// options.discard must be 0.
+int prepare_rows(MatrixSpan rows, int first, const Options& options);
+
 /// Borrows the source, which must outlive it.
 class Layers {
  public:

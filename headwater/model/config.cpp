@@ -150,6 +150,20 @@ std::vector<std::string> Config::texts(std::string_view key) const {
   return texts;
 }
 
+std::vector<int> Config::integers(std::string_view key) const {
+  const dom::element value = entry(*state_, key);
+  dom::array list;
+  if (value.get(list)) return {integer(key, 0)};
+  std::vector<int> numbers;
+  for (const dom::element one : list) {
+    int64_t number;
+    if (one.get(number) || number < 0 || number > most)
+      refuse(*state_, key, value, "a number, or a list of them");
+    numbers.push_back(static_cast<int>(number));
+  }
+  return numbers;
+}
+
 int Config::square(std::string_view key) const {
   const dom::element value = entry(*state_, key);
   dom::array list;

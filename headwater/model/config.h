@@ -35,6 +35,8 @@ class Config {
   std::string text(std::string_view key) const;
   std::string text_or(std::string_view key, std::string_view otherwise) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// A number, or a list of them.
+  std::vector<int> integers(std::string_view key) const;
   /// A number, or a list of two equal numbers (sizes of images and patches).
   int square(std::string_view key) const;
   /// "id2label": the name of class 0, 1, ...; empty where there is none.

@@ -62,9 +62,9 @@ class Shown {
 
 int bins(int count, int bin) { return (count + bin - 1) / bin; }
 
-Axis token_axis(std::string title, const Attribution& result, const std::vector<int>& tokens,
-                int bin) {
-  const std::vector<std::string> labels = token_labels(result.source.tokens, longest_axis_label);
+Axis token_axis(std::string title, const std::vector<std::string>& words,
+                const std::vector<int>& tokens, int bin) {
+  const std::vector<std::string> labels = token_labels(words, longest_axis_label);
   Axis axis{std::move(title), {}, tokens, bin};
   for (const int j : tokens) axis.labels.push_back(labels[static_cast<size_t>(j)]);
   return axis;
@@ -72,7 +72,14 @@ Axis token_axis(std::string title, const Attribution& result, const std::vector<
 
 Axis row_axis(const Attribution& result, int bin) {
   if (result.mean_row) return {"Output tokens", {"mean"}, {0}, 1};
-  return token_axis("Output tokens", result, result.rows, bin);
+  const bool generated = !result.outputs.empty();
+  return token_axis(generated ? "Generated tokens" : "Output tokens", output_tokens(result),
+                    result.rows, bin);
+}
+
+Axis input_axis(const Attribution& result, const Shown& shown, int bin) {
+  return token_axis(result.outputs.empty() ? "Input tokens" : "Prompt tokens", result.source.tokens,
+                    shown.columns(), bin);
 }
 
 void set_top(Figure& figure, double top, double most) {
@@ -103,7 +110,7 @@ Grid grid_of_matrices(const std::vector<const Matrix*>& matrices,
                       Shown& shown) {
   const int rows = matrices.front()->rows(), columns = static_cast<int>(shown.columns().size());
   const int bin = bins(std::max(rows, columns), plot_pixels(static_cast<int>(matrices.size())));
-  Grid grid{token_axis("Input tokens", like, shown.columns(), bin), row_axis(like, bin), {}, true};
+  Grid grid{input_axis(like, shown, bin), row_axis(like, bin), {}, true};
   for (size_t k = 0; k < matrices.size(); ++k) {
     Matrix cells(bins(rows, bin), bins(columns, bin));
     for (int i = 0; i < rows; ++i) shown.raise(*matrices[k], i, bin, cells.row(i / bin));
@@ -119,7 +126,7 @@ Grid grid_of_rows(const std::vector<const Matrix*>& matrices, Axis y, const Attr
             columns = static_cast<int>(shown.columns().size());
   const int bin = bins(columns, plot_pixels(1));
   y.bin = bins(lines, plot_pixels(1) / 2);
-  Grid grid{token_axis("Input tokens", like, shown.columns(), bin), std::move(y), {}, false};
+  Grid grid{input_axis(like, shown, bin), std::move(y), {}, false};
   Matrix cells(bins(lines, grid.y.bin), bins(columns, bin));
   for (int k = 0; k < lines; ++k)
     shown.raise(*matrices[static_cast<size_t>(k)], 0, bin, cells.row(k / grid.y.bin));
@@ -165,14 +172,16 @@ Strip strip_of(const Attribution& result, Shown& shown) {
   strip.kept = shown.kept_tokens();
   for (const float value : shown.row(result.values.back(), 0))
     strip.values.push_back(std::isfinite(value) ? std::max(value, 0.0f) : 0.0f);
-  if (!result.mean_row && !result.rows.empty()) strip.output = result.rows.front();
+  if (!result.mean_row && !result.rows.empty() && result.outputs.empty())
+    strip.output = result.rows.front();
   strip.bars = shown.columns().size() <= most_bars;
   return strip;
 }
 
 std::string caption_of(const Attribution& result) {
   if (result.method == "flow") return "Flow";
-  return result.method == "rollout" ? "Attribution" : "Attention";
+  const bool rolled = result.method == "rollout" || result.method == "generate";
+  return rolled ? "Attribution" : "Attention";
 }
 
 // One scale for all panels.
@@ -266,6 +275,14 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
   }
   set_scale(out);
   return out;
+}
+
+Figure figure(const Generated& result, const Filter& filter, const std::string& path) {
+  if (result.values.empty())
+    fail("{}: there is only text, expected attribution to draw; leave out --plain", path);
+  if (result.shown)
+    return figure(of_token(result, *result.shown, !result.shown_by_layer), filter, path);
+  return figure(at_layer(result), filter, path);
 }
 
 Figure figure(const Metrics&, const Filter&, const std::string& path) {

@@ -9,7 +9,8 @@ namespace {
 
 // The arrays of a document side by side: its values, or those of its panels.
 std::vector<const Numbers*> values_of(const Document& document, const std::string& path) {
-  if (const Field* values = document.find("values")) return {&std::get<Numbers>(values->value)};
+  for (const char* name : {"values", "M"})
+    if (const Field* values = document.find(name)) return {&std::get<Numbers>(values->value)};
   const Field* panels = document.find("panels");
   if (!panels)
     fail("{}: {} has no array of values, expected a result with one; use .json", path,

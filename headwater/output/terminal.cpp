@@ -13,6 +13,7 @@
 #include "headwater/output/left_out.h"
 #include "headwater/output/shade.h"
 #include "headwater/output/terminal_patches.h"
+#include "headwater/output/terminal_table.h"
 #include "headwater/output/token_text.h"
 
 namespace headwater {
@@ -104,24 +105,6 @@ std::string largest(const Attribution& result, const ShownRow& row) {
                        labels[k], j);
   }
   if (row.top > row.full) out += fmt::format("  (shaded up to {:.4f})\n", row.full);
-  return out;
-}
-
-// Columns two spaces apart, each as wide as its widest entry; numbers stand at the right of theirs.
-std::string table(const std::vector<std::vector<std::string>>& lines,
-                  const std::vector<bool>& right) {
-  std::vector<int> widths(right.size(), 0);
-  for (const auto& line : lines)
-    for (size_t c = 0; c < line.size(); ++c)
-      widths[c] = std::max(widths[c], display_width(line[c]));
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t c = 0; c < line.size(); ++c)
-      text += (c > 0 ? "  " : "") + padded(line[c], widths[c], right[c]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + '\n';
-  }
   return out;
 }
 
@@ -281,6 +264,7 @@ int row_to_show(const Attribution& result) {
   const Matrix& values = result.values.back();
   const int n = values.rows();
   if (n <= 1 || n != values.columns()) return 0;
+  if (result.gradient) return result.gradient->target.logit.row;
   for (int i = 0; i < n; ++i)
     for (int j = i + 1; j < n; ++j)
       if (values(i, j) != 0) return 0;

@@ -4,6 +4,7 @@
 
 #include "headwater/method/attribution.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/generate.h"
 #include "headwater/method/metrics.h"
 #include "headwater/output/filter.h"
 #include "headwater/source/info.h"
@@ -24,6 +25,10 @@ std::string terminal(const Attribution& result, int r, const Filter& filter, boo
 
 /// How far the panels agree, and row `r` of each side by side.
 std::string terminal(const Comparison& result, int r, const Filter& filter);
+
+/// The text that was generated, and for each of its tokens the prompt tokens that it leans on most;
+/// or, where one token is shown, its row as above.
+std::string terminal(const Generated& result, const Filter& filter, bool colour, int width);
 
 std::string terminal(const Metrics& result);
 std::string terminal(const Info& result);
