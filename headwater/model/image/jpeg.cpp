@@ -18,7 +18,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr double most_pixels_a_byte = 1024;  // a bit a block of 8 x 8, and twice that to be sure
-constexpr int64_t usual_scans = 20, scanned_pixels = int64_t{1} << 27;
+constexpr int64_t usual_scans = 20, scanned_pixels = int64_t{1} << 25;
 
 // libjpeg reports errors through functions that must not return: here by longjmp, which runs no
 // destructors. So whatever has one lives in members of this class or in its callers, and the
