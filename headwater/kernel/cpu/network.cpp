@@ -1,7 +1,11 @@
 // The operations of network.h for every instruction set, from one source, as kernels.cpp has the
 // others.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#ifdef HEADWATER_ONE_TARGET
+#define HWY_COMPILE_ONLY_STATIC
+#else
 #define HWY_COMPILE_ALL_ATTAINABLE
+#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/network.cpp"
 // foreach_target.h has to come first, which alphabetical order would not give.
