@@ -21,8 +21,8 @@ struct Pixels {
 
 /// Does what transformers' image processors do with backend="pil" (once called slow): resizes with
 /// Pillow's filters, crops the middle, rescales, normalises. The numbers agree to 1e-6. The
-/// processors on torchvision (Fast) differ from these by a step of colour in some pixels after
-/// resizing, and by a pixel's shift where a crop is larger than the image by an odd number.
+/// processors on torchvision (Fast) round in their own way when they resize, and shift by a pixel
+/// where a crop is larger than the image by an odd number.
 class ImageProcessor {
  public:
   explicit ImageProcessor(ProcessorConfig config) : config_(std::move(config)) {}
