@@ -82,15 +82,33 @@ class LinearPart {
     return packed_ + static_cast<size_t>(panel(p).first) * static_cast<size_t>(x_.columns());
   }
 
+  WeightBlock block_at(int first, int k) const {
+    return {first, std::min(task_outputs, weights_.outputs - first), k,
+            std::min(depth_step, weights_.inputs - k)};
+  }
+  // What this thread reads next: the rest of its rows, or those of the task that it will get if all
+  // threads are as fast as it.
+  WeightBlock block_after(const WeightBlock& block) const {
+    if (block.k + block.depth < weights_.inputs)
+      return block_at(block.first, block.k + block.depth);
+    const int next = block.first + task_outputs * threads();
+    return next < weights_.outputs ? block_at(next, 0) : WeightBlock();
+  }
+
   void multiply_outputs(int first) const {
     const int count = std::min(task_outputs, weights_.outputs - first);
     constexpr size_t block_floats = static_cast<size_t>(task_outputs) * row_step;
     float* rows = task_scratch(block_floats + static_cast<size_t>(task_outputs) * packed_rows_);
     float* sums = rows + block_floats;
+    const auto tiles =
+        static_cast<std::ptrdiff_t>(panels_.size()) * ((count + tile_rows - 1) / tile_rows);
     int k = 0;
     do {
-      const int depth = std::min(depth_step, weights_.inputs - k);
-      load_block(weights_, {first, count, k, depth}, rows);
+      const WeightBlock block = block_at(first, k);
+      const int depth = block.depth;
+      load_block(weights_, block, rows);
+      Soon soon = place_of(weights_, block_after(block));
+      soon.within(tiles, depth);
       float* tile = sums;
       for (int p = 0; p < static_cast<int>(panels_.size()); ++p) {
         const int width = panel(p).width;
@@ -98,9 +116,9 @@ class LinearPart {
         for (int o = 0; o < count; o += tile_rows) {
           const float* some = rows + o * row_step;
           if (width == wide_panel)
-            multiply_rows<2>(some, from, depth, k > 0, tile, width);
+            multiply_rows<2>(some, from, depth, k > 0, tile, width, &soon);
           else
-            multiply_rows<1>(some, from, depth, k > 0, tile, width);
+            multiply_rows<1>(some, from, depth, k > 0, tile, width, &soon);
           tile += tile_rows * width;
         }
       }

@@ -16,9 +16,11 @@
 #define HEADWATER_KERNEL_CPU_TILE_INL_H
 #endif
 
+#include <algorithm>
 #include <cstddef>
 
 #include "headwater/kernel/cpu/lanes-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -32,25 +34,62 @@ constexpr int vector_floats = static_cast<int>(lanes);
 // Floats that a panel of two vectors is wide.
 constexpr int wide_panel = 2 * vector_floats;
 
+// Memory that will be read soon: `rows` rows of `bytes` bytes, `step` apart. A tile asks for some
+// lines of it every few steps, so that they arrive while it computes.
+class Soon {
+ public:
+  Soon() = default;
+  Soon(const std::byte* from, std::ptrdiff_t bytes, std::ptrdiff_t step, int rows)
+      : at_(from), bytes_(bytes), step_(step), rows_(rows) {}
+
+  // To be fetched within so many tiles of that depth.
+  void within(std::ptrdiff_t tiles, int depth) {
+    const std::ptrdiff_t all = rows_ * ((bytes_ + line - 1) / line);
+    const std::ptrdiff_t stops = tiles * ((depth + stride - 1) / stride);
+    lines_ = stops > 0 ? static_cast<int>((all + stops - 1) / stops) : 0;
+  }
+  HWY_INLINE void fetch() {
+    for (int i = 0; i < lines_ && rows_ > 0; ++i) {
+      hwy::Prefetch(at_ + done_);
+      done_ += line;
+      if (done_ < bytes_) continue;
+      done_ = 0;
+      at_ += step_;
+      --rows_;
+    }
+  }
+
+  static constexpr int stride = 16;  // steps of k between two stops
+
+ private:
+  static constexpr std::ptrdiff_t line = 64;
+  const std::byte* at_ = nullptr;
+  std::ptrdiff_t bytes_ = 0, step_ = 0, done_ = 0;
+  int rows_ = 0, lines_ = 0;
+};
+
 // sums(i, j) = (or +=) the sum over k < depth of rows[i * row_step + k] panel[k * width + j], with
 // width = vectors * lanes; row i of the sums lies at sums + i * step.
 template <int rows, int vectors>
 HWY_INLINE void sum_tile(const float* HWY_RESTRICT from, const float* HWY_RESTRICT panel, int depth,
-                         bool add, float* HWY_RESTRICT sums, std::ptrdiff_t step) {
+                         bool add, float* HWY_RESTRICT sums, std::ptrdiff_t step, Soon* soon) {
   const Floats d;
   FloatVec sum[rows][vectors];
   HWY_UNROLL(12)
   for (int i = 0; i < rows; ++i)
     for (int v = 0; v < vectors; ++v) sum[i][v] = hn::Zero(d);
-  for (int k = 0; k < depth; ++k) {
-    FloatVec column[vectors];
-    for (int v = 0; v < vectors; ++v) column[v] = hn::Load(d, panel + v * vector_floats);
-    HWY_UNROLL(12)
-    for (int i = 0; i < rows; ++i) {
-      const FloatVec one = hn::Set(d, from[i * row_step + k]);
-      for (int v = 0; v < vectors; ++v) sum[i][v] = hn::MulAdd(one, column[v], sum[i][v]);
+  for (int k = 0; k < depth;) {
+    if (soon != nullptr) soon->fetch();
+    for (const int stop = std::min(k + Soon::stride, depth); k < stop; ++k) {
+      FloatVec column[vectors];
+      for (int v = 0; v < vectors; ++v) column[v] = hn::Load(d, panel + v * vector_floats);
+      HWY_UNROLL(12)
+      for (int i = 0; i < rows; ++i) {
+        const FloatVec one = hn::Set(d, from[i * row_step + k]);
+        for (int v = 0; v < vectors; ++v) sum[i][v] = hn::MulAdd(one, column[v], sum[i][v]);
+      }
+      panel += vectors * vector_floats;
     }
-    panel += vectors * vector_floats;
   }
   HWY_UNROLL(12)
   for (int i = 0; i < rows; ++i)
@@ -64,14 +103,14 @@ HWY_INLINE void sum_tile(const float* HWY_RESTRICT from, const float* HWY_RESTRI
 // The same for tile_rows rows; they and the sums are aligned to vectors.
 template <int vectors>
 HWY_INLINE void multiply_rows(const float* rows, const float* panel, int depth, bool add,
-                              float* sums, std::ptrdiff_t step) {
+                              float* sums, std::ptrdiff_t step, Soon* soon = nullptr) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-  sum_tile<tile_rows, vectors>(rows, panel, depth, add, sums, step);
+  sum_tile<tile_rows, vectors>(rows, panel, depth, add, sums, step, soon);
 #else
   // Sixteen registers hold the sums of half as many rows by two vectors.
   constexpr int some = tile_rows / vectors;
   for (int i = 0; i < tile_rows; i += some)
-    sum_tile<some, vectors>(rows + i * row_step, panel, depth, add, sums + i * step, step);
+    sum_tile<some, vectors>(rows + i * row_step, panel, depth, add, sums + i * step, step, soon);
 #endif
 }
 

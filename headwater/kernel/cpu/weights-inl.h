@@ -77,6 +77,16 @@ void load_input_major(const Weights& weights, const WeightBlock& block, float* t
   }
 }
 
+// Where the block lies.
+inline Soon place_of(const Weights& weights, const WeightBlock& block) {
+  const auto width = static_cast<std::ptrdiff_t>(size_of(weights.type));
+  if (weights.input_major)
+    return {weights.data + (std::ptrdiff_t{block.k} * weights.outputs + block.first) * width,
+            block.count * width, weights.outputs * width, block.depth};
+  return {weights.data + (std::ptrdiff_t{block.first} * weights.inputs + block.k) * width,
+          block.depth * width, weights.inputs * width, block.count};
+}
+
 inline void load_block(const Weights& weights, const WeightBlock& block, float* to) {
   with_reader(weights.type, [&](auto read) {
     using Read = decltype(read);

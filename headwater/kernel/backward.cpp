@@ -1,0 +1,94 @@
+// The calls of backward.h on top of the table in use, as network.cpp has those of network.h.
+#include "headwater/kernel/backward.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "headwater/core/threads.h"
+
+namespace headwater::kernel {
+namespace {
+
+constexpr int rows_of_a_block = 16;
+
+// Below this many numbers the work is done before another thread wakes.
+constexpr size_t worth_threads = size_t{1} << 15;
+
+// task(first row, rows) for all blocks.
+template <class Task>
+void for_blocks(int rows, int columns, const Task& task) {
+  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) < worth_threads)
+    return task(0, rows);
+  parallel_for((rows + rows_of_a_block - 1) / rows_of_a_block, [&](int block) {
+    const int first = block * rows_of_a_block;
+    task(first, std::min(rows_of_a_block, rows - first));
+  });
+}
+
+[[maybe_unused]] bool same_shape(MatrixView a, MatrixView b) {
+  return a.rows() == b.rows() && a.columns() == b.columns();
+}
+
+}  // namespace
+
+Weights turned(const Weights& weights) {
+  Weights other = weights;
+  std::swap(other.outputs, other.inputs);
+  other.input_major = !weights.input_major;
+  return other;
+}
+
+void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+                         MatrixView gradient, Into into, MatrixSpan dx) {
+  assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
+  assert(weight.size() == static_cast<size_t>(x.columns()));
+  const BackwardTable& run = backward_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.layer_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
+                   dx.rows(first, count));
+  });
+}
+
+void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+                       MatrixView gradient, Into into, MatrixSpan dx) {
+  assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
+  assert(weight.size() == static_cast<size_t>(x.columns()));
+  const BackwardTable& run = backward_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.rms_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
+                 dx.rows(first, count));
+  });
+}
+
+void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient) {
+  assert(same_shape(x, gradient));
+  const BackwardTable& run = backward_table();
+  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.activation(x.rows(first, count), activation, gradient.rows(first, count));
+  });
+}
+
+void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
+  assert(same_shape(gradient, gate) && same_shape(gradient, up));
+  const BackwardTable& run = backward_table();
+  for_blocks(gradient.rows(), gradient.columns(), [&](int first, int count) {
+    run.gated(activation, gradient.rows(first, count), gate.rows(first, count),
+              up.rows(first, count));
+  });
+}
+
+void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
+                        const HeadMap& fused) {
+  assert(in.heads > 0 && in.groups > 0 && in.heads % in.groups == 0);
+  assert(in.queries.rows() == in.keys.rows() && in.sight.first == 0);
+  assert(same_shape(gradient, in.queries) && same_shape(out.queries, in.queries));
+  assert(same_shape(in.values, in.keys));
+  assert(same_shape(out.keys, in.keys) && same_shape(out.values, in.keys));
+  assert(fused.map.rows() == 0 ||
+         (fused.map.rows() == in.queries.rows() && fused.map.columns() == in.keys.rows()));
+  backward_table().attention(in, gradient, out, fused);
+}
+
+const BackwardTable& backward_table() { return backward_reference(); }
+
+}  // namespace headwater::kernel

@@ -1,0 +1,75 @@
+// The derivatives of network.h's operations with respect to what goes through them; weights are
+// constants. With y the number that is differentiated, "the gradient of x" is dy/dx. As there:
+// backward_reference.cpp has all of them in double with plain loops, cpu/ for every instruction
+// set.
+//
+// A linear map needs nothing new: if out = W x, the gradient of x is W' times that of out, which is
+// linear() with turned() weights. A rotation needs none either: rotate() with sines of the other
+// sign.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/kernel/network.h"
+
+namespace headwater::kernel {
+
+/// The same numbers as the map from outputs to inputs.
+Weights turned(const Weights& weights);
+
+/// For out = layer_norm(x): dx = (or +=) the gradient of x, given that of out. dx may be
+/// `gradient`. `into` is store or add.
+void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+                         MatrixView gradient, Into into, MatrixSpan dx);
+
+/// The same for rms_norm.
+void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+                       MatrixView gradient, Into into, MatrixSpan dx);
+
+/// For out = activation(x): gradient *= activation'(x). At its corner relu has 0.
+void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient);
+
+/// For out = activation(gate) * up: `gate` and `up` become their own gradients, given that of out.
+void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up);
+
+/// What attention_backward gives: the gradients of queries, keys and values, of their shapes.
+struct AttentionGradient {
+  MatrixSpan queries, keys, values;
+};
+
+/// For out = attention(in), with as many queries as keys (sight.first = 0), given the gradient of
+/// out: with P = softmax(scale Q K') of a head and dP = dO V',
+///
+///   dS = P (x) (dP - rowsum(P (x) dP)),  dQ = scale dS K,  dK = scale dS' Q,  dV = P' dO,
+///
+/// and in the same pass the map of `fused`: weight * the positive part of P (x) dP, heads joined as
+/// attention() joins them. Some rows of one head exist at a time, never heads x n x n. Several
+/// threads, the same bytes for any number. The results overlap neither each other nor what is read.
+void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
+                        const HeadMap& fused);
+
+/// One implementation of all of the above: attention_backward uses several threads; the others are
+/// called with some rows each.
+struct BackwardTable {
+  const char* name;
+  void (*layer_norm)(MatrixView x, std::span<const float> weight, double epsilon,
+                     MatrixView gradient, Into into, MatrixSpan dx);
+  void (*rms_norm)(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
+                   Into into, MatrixSpan dx);
+  void (*activation)(MatrixView x, Activation activation, MatrixSpan gradient);
+  void (*gated)(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up);
+  void (*attention)(const Attention& in, MatrixView gradient, const AttentionGradient& out,
+                    const HeadMap& fused);
+};
+
+/// The one of the instruction set in use, kernel::name().
+const BackwardTable& backward_table();
+
+/// The plain one, in double.
+const BackwardTable& backward_reference();
+
+/// One for each instruction set that this machine has, in the order of cpu_tables().
+std::vector<BackwardTable> cpu_backward_tables();
+
+}  // namespace headwater::kernel

@@ -1,0 +1,194 @@
+// Every operation of backward.h in double with plain loops, to judge the fast ones.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "headwater/kernel/backward.h"
+
+namespace headwater::kernel {
+namespace plain {
+namespace {
+
+using Doubles = std::vector<double>;
+
+void put(Into into, double number, float& to) {
+  to = static_cast<float>(into == Into::add ? to + number : number);
+}
+
+// With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)); the
+// RMS norm's mean is 0, also that of g.
+void norm_row(std::span<const float> x, std::span<const float> weight, double mean, double scale,
+              std::span<const float> gradient, bool centred, Into into, std::span<float> dx) {
+  const auto count = static_cast<double>(x.size());
+  double sum = 0, along = 0;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const double g = double{gradient[k]} * weight[k];
+    sum += g / count;
+    along += g * (x[k] - mean) * scale / count;
+  }
+  if (!centred) sum = 0;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const double g = double{gradient[k]} * weight[k];
+    put(into, scale * (g - sum - (x[k] - mean) * scale * along), dx[k]);
+  }
+}
+
+void layer_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
+                Into into, MatrixSpan dx) {
+  for (int t = 0; t < x.rows(); ++t) {
+    double mean = 0, variance = 0;
+    for (const float value : x.row(t)) mean += double{value} / x.columns();
+    for (const float value : x.row(t)) variance += (value - mean) * (value - mean) / x.columns();
+    norm_row(x.row(t), weight, mean, 1 / std::sqrt(variance + epsilon), gradient.row(t), true, into,
+             dx.row(t));
+  }
+}
+
+void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
+              Into into, MatrixSpan dx) {
+  for (int t = 0; t < x.rows(); ++t) {
+    double square = 0;
+    for (const float value : x.row(t)) square += double{value} * value / x.columns();
+    norm_row(x.row(t), weight, 0, 1 / std::sqrt(square + epsilon), gradient.row(t), false, into,
+             dx.row(t));
+  }
+}
+
+struct Activated {
+  double value, slope;
+};
+
+// x s(x) with s the logistic function of `times` x.
+Activated gated_linear(double x, double times) {
+  const double s = 1 / (1 + std::exp(-times * x));
+  return {x * s, s + times * x * s * (1 - s)};
+}
+
+Activated activated(Activation activation, double x) {
+  const double pi = std::acos(-1.0);
+  switch (activation) {
+    case Activation::none:
+      return {x, 1};
+    case Activation::gelu: {
+      const double below = (1 + std::erf(x / std::sqrt(2.0))) / 2;
+      return {x * below, below + x * std::exp(-x * x / 2) / std::sqrt(2 * pi)};
+    }
+    case Activation::gelu_tanh: {
+      const double t = std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+      const double inner = std::sqrt(2 / pi) * (1 + 3 * 0.044715 * x * x);
+      return {x / 2 * (1 + t), (1 + t) / 2 + x / 2 * (1 - t * t) * inner};
+    }
+    case Activation::quick_gelu:
+      return gated_linear(x, 1.702);
+    case Activation::relu:
+      return {x > 0 ? x : 0, x > 0 ? 1.0 : 0.0};
+    case Activation::silu:
+      return gated_linear(x, 1);
+    case Activation::tanh:
+      return {std::tanh(x), 1 - std::tanh(x) * std::tanh(x)};
+  }
+  return {x, 1};
+}
+
+void activation(MatrixView x, Activation activation, MatrixSpan gradient) {
+  for (int t = 0; t < x.rows(); ++t)
+    for (int k = 0; k < x.columns(); ++k)
+      gradient(t, k) = static_cast<float>(gradient(t, k) * activated(activation, x(t, k)).slope);
+}
+
+void gated(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
+  for (int t = 0; t < gradient.rows(); ++t)
+    for (int k = 0; k < gradient.columns(); ++k) {
+      const Activated at = activated(activation, gate(t, k));
+      gate(t, k) = static_cast<float>(double{gradient(t, k)} * up(t, k) * at.slope);
+      up(t, k) = static_cast<float>(gradient(t, k) * at.value);
+    }
+}
+
+// A row of P and of dP, of head h; keys that the row does not see have 0 in both.
+struct HeadRow {
+  Doubles p, dp;
+};
+
+HeadRow head_row(const Attention& in, MatrixView gradient, int h, int r) {
+  const int n = in.keys.rows(), size = in.queries.columns() / in.heads;
+  const int key = h / (in.heads / in.groups) * size;
+  const int end = in.sight.causal ? in.sight.first + r + 1 : n;
+  const int begin = in.sight.causal && in.sight.window > 0 ? std::max(0, end - in.sight.window) : 0;
+  HeadRow row{Doubles(static_cast<size_t>(n)), Doubles(static_cast<size_t>(n))};
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int j = begin; j < end; ++j) {
+    for (int d = 0; d < size; ++d) {
+      row.p[j] += double{in.queries(r, h * size + d)} * in.keys(j, key + d);
+      row.dp[j] += double{gradient(r, h * size + d)} * in.values(j, key + d);
+    }
+    row.p[j] *= in.scale;
+    largest = std::max(largest, row.p[j]);
+  }
+  for (int j = begin; j < end; ++j) sum += row.p[j] = std::exp(row.p[j] - largest);
+  for (double& p : row.p) p /= sum;
+  return row;
+}
+
+void join(const HeadMap& fused, const HeadRow& row, int h, Doubles& map) {
+  const int place = h - fused.first_head;
+  if (place < 0 || place >= fused.count) return;
+  for (size_t j = 0; j < map.size(); ++j) {
+    const double here = fused.weight * std::max(0.0, row.p[j] * row.dp[j]);
+    if (place == 0)
+      map[j] = here;
+    else if (fused.reduce == Reduce::sum)
+      map[j] += here;
+    else
+      map[j] = fused.reduce == Reduce::max ? std::max(map[j], here) : std::min(map[j], here);
+  }
+}
+
+void copy_down(const Doubles& from, MatrixSpan to) {
+  for (int j = 0; j < to.rows(); ++j)
+    for (int k = 0; k < to.columns(); ++k)
+      to(j, k) =
+          static_cast<float>(from[static_cast<size_t>(j * std::ptrdiff_t{to.columns()} + k)]);
+}
+
+void attention(const Attention& in, MatrixView gradient, const AttentionGradient& out,
+               const HeadMap& fused) {
+  const int n = in.keys.rows(), size = in.queries.columns() / in.heads;
+  const std::ptrdiff_t width = in.keys.columns();
+  Doubles dk(static_cast<size_t>(n * width)), dv(dk.size()), map(static_cast<size_t>(n));
+  for (int r = 0; r < in.queries.rows(); ++r) {
+    for (int h = 0; h < in.heads; ++h) {
+      const int key = h / (in.heads / in.groups) * size;
+      const HeadRow row = head_row(in, gradient, h, r);
+      join(fused, row, h, map);
+      double along = 0;
+      for (int j = 0; j < n; ++j) along += row.p[j] * row.dp[j];
+      for (int d = 0; d < size; ++d) {
+        double dq = 0;
+        for (int j = 0; j < n; ++j) {
+          const double ds = in.scale * row.p[j] * (row.dp[j] - along);
+          const auto at = static_cast<size_t>(j * width + key + d);
+          dq += ds * in.keys(j, key + d);
+          dk[at] += ds * in.queries(r, h * size + d);
+          dv[at] += row.p[j] * gradient(r, h * size + d);
+        }
+        out.queries(r, h * size + d) = static_cast<float>(dq);
+      }
+    }
+    for (int j = 0; j < fused.map.columns(); ++j) fused.map(r, j) = static_cast<float>(map[j]);
+  }
+  copy_down(dk, out.keys);
+  copy_down(dv, out.values);
+}
+
+}  // namespace
+}  // namespace plain
+
+const BackwardTable& backward_reference() {
+  static const BackwardTable table{"reference",       plain::layer_norm, plain::rms_norm,
+                                   plain::activation, plain::gated,      plain::attention};
+  return table;
+}
+
+}  // namespace headwater::kernel
