@@ -13,7 +13,7 @@ MAY_SEE = {
     "method": {"core", "kernel", "source", "layer", "method"},
     "model": {"core", "kernel", "source", "model"},
     # results, and the words in them; not how they come about
-    "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/metrics.h",
+    "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/generate.h", "method/metrics.h",
                "layer/options.h", "source/fuse.h", "source/info.h", "source/picture.h", "source/source.h"},
 }
 
@@ -21,6 +21,7 @@ MAY_SEE = {
 LIBRARIES = [
     (re.compile(r"hwy/"), ("headwater/kernel/cpu/",), "Highway"),
     (re.compile(r"CLI/"), ("cli/",), "CLI11"),
+    (re.compile(r"nanobind/"), ("python/binding/",), "nanobind"),
     (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
     (re.compile(r"(png|jpeglib|jerror)[.]h"), ("headwater/model/image/",), "libpng and libjpeg"),
     (re.compile(r"(utf8proc|oniguruma)[.]h"), ("headwater/model/tokenizer/",), "utf8proc and Oniguruma"),

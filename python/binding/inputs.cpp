@@ -1,0 +1,156 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/open.h"
+#include "headwater/source/attention_batch.h"
+#include "headwater/source/info.h"
+#include "headwater/source/open.h"
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Words = std::vector<std::string>;
+
+DType type_of(const Array& array, const std::string& what) {
+  const nb::dlpack::dtype type = array.dtype();
+  using Code = nb::dlpack::dtype_code;
+  const auto code = static_cast<Code>(type.code);
+  if (code == Code::Float && type.bits == 16) return DType::f16;
+  if (code == Code::Float && type.bits == 32) return DType::f32;
+  if (code == Code::Float && type.bits == 64) return DType::f64;
+  if (code == Code::Bfloat && type.bits == 16) return DType::bf16;
+  fail(
+      "{}: holds numbers of {} bits that are not floats, expected f16, bf16, f32 or f64; convert "
+      "it first",
+      what, type.bits);
+}
+
+Tensor tensor_of(const Array& array, std::string name, const std::string& source) {
+  Tensor tensor;
+  const std::string what = fmt::format("{}: array {}", source, name);
+  tensor.name = std::move(name);
+  tensor.type = type_of(array, what);
+  for (size_t axis = 0; axis < array.ndim(); ++axis)
+    tensor.shape.push_back(static_cast<int64_t>(array.shape(axis)));
+  const uint64_t count = count_of(tensor.shape, tensor.type, what);
+  tensor.bytes = {static_cast<const std::byte*>(array.data()), count * size_of(tensor.type)};
+  return tensor;
+}
+
+// One list of tokens goes where a caller's goes in files; one for each item where a file's do.
+void set_tokens(std::vector<Words> tokens, Arrays& arrays, ReadOptions& read) {
+  if (tokens.size() == 1) read.tokens = std::move(tokens.front());
+  if (tokens.size() < 2) return;
+  arrays.tokens = Tokens{{}, static_cast<int>(tokens.size())};
+  for (Words& list : tokens)
+    for (std::string& word : list) arrays.tokens->words.push_back(std::move(word));
+}
+
+Inputs from_arrays(nb::list layers, const std::string& name, nb::object mask,
+                   std::vector<Words> tokens, ReadOptions read) {
+  Arrays arrays;
+  arrays.format = "memory";
+  arrays.name = name;
+  nb::list alive;
+  for (nb::handle layer : layers) {
+    auto array = nb::cast<Array>(layer);
+    arrays.layers.push_back(tensor_of(array, std::to_string(arrays.layers.size()), name));
+    alive.append(nb::cast(array));
+  }
+  if (!mask.is_none()) {
+    auto array = nb::cast<Array>(mask);
+    arrays.mask = tensor_of(array, "attention_mask", name);
+    alive.append(nb::cast(array));
+  }
+  set_tokens(std::move(tokens), arrays, read);
+  return {alive, std::make_unique<AttentionBatch>(std::move(arrays), read)};
+}
+
+ReadOptions read_options(std::string axes, Words tokens, bool any_sums, bool nan_identity) {
+  ReadOptions read;
+  read.axes = std::move(axes);
+  read.tokens = std::move(tokens);
+  read.any_sums = any_sums;
+  read.nan_identity = nan_identity;
+  return read;
+}
+
+nb::dict example_of(const Inputs& inputs, int item) {
+  const std::unique_ptr<Source> source = inputs.batch->item(item);
+  const Example& example = source->example();
+  nb::dict out;
+  out["kind"] = example.kind;
+  out["name"] = example.name;
+  out["layers"] = example.layers;
+  out["heads"] = example.heads;
+  out["tokens"] = example.tokens;
+  out["item"] = example.item;
+  out["items"] = example.items;
+  out["padded"] = example.padded;
+  out["ids"] = example.ids;
+  return out;
+}
+
+}  // namespace
+
+void bind_inputs(nb::module_& module) {
+  nb::class_<Inputs>(module, "Inputs", "Attention of one input or of a batch, not yet read.")
+      .def("__len__", [](const Inputs& self) { return self.batch->size(); })
+      .def_prop_ro(
+          "reading", [](const Inputs& self) { return self.batch->reading(); },
+          "How the arrays were read, in a line.")
+      .def("example", &example_of, "item"_a, "What is known of an item before it is read.");
+
+  module.def(
+      "open_file",
+      [](const std::string& path, std::string axes, Words tokens, bool any_sums,
+         bool nan_identity) {
+        nb::gil_scoped_release release;
+        auto batch = open_batch(
+            path, read_options(std::move(axes), std::move(tokens), any_sums, nan_identity));
+        nb::gil_scoped_acquire acquire;
+        return Inputs{nb::none(), std::move(batch)};
+      },
+      "path"_a, "axes"_a = "", "tokens"_a = Words(), "any_sums"_a = false, "nan_identity"_a = false,
+      "The attention in a file: .npy .npz .safetensors .json.");
+
+  module.def(
+      "open_model",
+      [](const std::string& folder, Words texts, std::optional<std::string> pair,
+         std::vector<int> ids, Words images, bool truncate) {
+        ModelInput input;
+        input.texts = std::move(texts);
+        input.pair = std::move(pair);
+        input.ids = std::move(ids);
+        input.images = std::move(images);
+        input.truncate = truncate;
+        nb::gil_scoped_release release;
+        auto batch = open_model(folder, input);
+        nb::gil_scoped_acquire acquire;
+        return Inputs{nb::none(), std::move(batch)};
+      },
+      "folder"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
+      "images"_a = Words(), "truncate"_a = false,
+      "A model directory, run on its input when a method asks.");
+
+  module.def(
+      "from_arrays",
+      [](nb::list layers, const std::string& name, nb::object mask, std::string axes,
+         std::vector<Words> tokens, bool any_sums, bool nan_identity) {
+        return from_arrays(layers, name, mask, std::move(tokens),
+                           read_options(std::move(axes), {}, any_sums, nan_identity));
+      },
+      "layers"_a, "name"_a = "memory", "mask"_a = nb::none(), "axes"_a = "",
+      "tokens"_a = std::vector<Words>(), "any_sums"_a = false, "nan_identity"_a = false,
+      "Layers in memory, borrowed without a copy: [n, n], [H, n, n] or [B, H, n, n] each, or one "
+      "array with all of them; mask [n] or [B, n] as floats; tokens: none, one list, or one for "
+      "each item.");
+}
+
+}  // namespace headwater::python

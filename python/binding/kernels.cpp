@@ -1,0 +1,93 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "headwater/core/fail.h"
+#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/network.h"
+#include "headwater/method/spearman.h"
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+using In = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Line = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+MatrixView view_of(const In& array) {
+  return {array.data(), static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1))};
+}
+
+kernel::HeadMap head_map(const Fuse& fuse, int heads) {
+  kernel::HeadMap map;
+  map.count = heads;
+  switch (fuse.kind) {
+    case Fuse::Kind::mean:
+      map.weight = 1.0f / static_cast<float>(heads);
+      break;
+    case Fuse::Kind::max:
+      map.reduce = kernel::Reduce::max;
+      break;
+    case Fuse::Kind::min:
+      map.reduce = kernel::Reduce::min;
+      break;
+    case Fuse::Kind::head:
+      map.first_head = resolve_head(fuse, heads, 0, "capture");
+      map.count = 1;
+  }
+  return map;
+}
+
+void attention_map(In queries, In keys, Out out, int heads, int groups, float scale, bool causal,
+                   int window, int first, const std::string& fuse) {
+  const auto size = queries.shape(1) / static_cast<size_t>(heads > 0 ? heads : 1);
+  if (heads < 1 || groups < 1 || heads % groups != 0 ||
+      queries.shape(1) != size * static_cast<size_t>(heads) ||
+      keys.shape(1) != size * static_cast<size_t>(groups) || out.shape(0) != queries.shape(0) ||
+      out.shape(1) != keys.shape(0))
+    fail(
+        "attention_map: queries {} x {}, keys {} x {}, out {} x {} do not fit {} heads in {} "
+        "groups; see its documentation",
+        queries.shape(0), queries.shape(1), keys.shape(0), keys.shape(1), out.shape(0),
+        out.shape(1), heads, groups);
+  kernel::Attention attention;
+  attention.queries = view_of(queries);
+  attention.keys = view_of(keys);
+  attention.values = attention.keys;
+  attention.heads = heads;
+  attention.groups = groups;
+  attention.scale = scale;
+  attention.sight = {causal, window, first};
+  kernel::HeadMap fused = head_map(parse_fuse(fuse), heads);
+  fused.map = {out.data(), static_cast<int>(out.shape(0)), static_cast<int>(out.shape(1))};
+  nb::gil_scoped_release release;
+  kernel::attention(attention, {}, fused);
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& module) {
+  module.def("attention_map", &attention_map, "queries"_a, "keys"_a, "out"_a, "heads"_a, "groups"_a,
+             "scale"_a, "causal"_a = false, "window"_a = 0, "first"_a = 0, "fuse"_a = "mean",
+             "out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. "
+             "Row r of the queries stands at position first + r of the keys.");
+  module.def(
+      "kernel", [] { return std::string(kernel::name()); }, "The instruction set in use.");
+  module.def(
+      "use_kernel", [](const std::string& name) { kernel::use(name); }, "name"_a,
+      "Forces an instruction set; '' goes back to the best.");
+  module.def("kernels", &kernel::available, "The instruction sets that this machine can run.");
+  module.def(
+      "spearman",
+      [](Line a, Line b) {
+        if (a.shape(0) != b.shape(0))
+          fail("spearman: {} and {} values, expected as many; compare results of one input",
+               a.shape(0), b.shape(0));
+        return spearman({a.data(), a.shape(0)}, {b.data(), b.shape(0)});
+      },
+      "a"_a, "b"_a, "Spearman's rank correlation of two rows, ties at their average rank.");
+}
+
+}  // namespace headwater::python

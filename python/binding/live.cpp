@@ -1,0 +1,134 @@
+// A source whose rows come from a function of Python: what a capture hands to the methods.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+using Rows = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr int block_rows = 256;
+
+class LiveSource : public Source {
+ public:
+  LiveSource(Example example, nb::handle rows) : example_(std::move(example)), rows_(rows) {}
+  const Example& example() const override { return example_; }
+
+  void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override {
+    const int n = static_cast<int>(example_.tokens.size());
+    each(range, direction, [&](int layer) {
+      with_rows(fuse, layer, 0, n, [&](MatrixSpan map) { visit(layer, map); });
+    });
+  }
+
+  void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override {
+    const int n = static_cast<int>(example_.tokens.size());
+    each(range, direction, [&](int layer) {
+      for (int first = 0; first < n; first += block_rows) {
+        const int count = std::min(block_rows, n - first);
+        if (!visitor.wants(layer, first, count)) continue;
+        with_rows(fuse, layer, first, count,
+                  [&](MatrixSpan block) { visitor.take(layer, first, block); });
+      }
+    });
+  }
+
+ private:
+  template <class Do>
+  static void each(Range range, Direction direction, Do act) {
+    for (int k = 0; k < range.size(); ++k)
+      act(direction == Direction::up ? range.begin + k : range.end - 1 - k);
+  }
+
+  // The function runs with the lock of Python, what is done with its rows without.
+  template <class Do>
+  void with_rows(Fuse fuse, int layer, int first, int count, Do act) {
+    const int heads = example_.heads[static_cast<size_t>(layer)];
+    if (fuse.kind == Fuse::Kind::head) fuse.head = resolve_head(fuse, heads, layer, example_.name);
+    nb::gil_scoped_acquire acquire;
+    auto block = nb::cast<Rows>(rows_(example_.item, layer, to_string(fuse), first, count));
+    const auto n = example_.tokens.size();
+    if (block.shape(0) != static_cast<size_t>(count) || block.shape(1) != n)
+      fail("{}: layer {} gave {} x {} numbers, expected {} x {}; this is a mistake in a capture",
+           example_.name, layer, block.shape(0), block.shape(1), count, n);
+    const MatrixSpan span(block.data(), count, static_cast<int>(n));
+    {
+      nb::gil_scoped_release release;
+      check(span, layer, first);
+      act(span);
+    }
+  }
+
+  // A model that gives NaN is told apart from one that gives attention, as for files.
+  void check(MatrixSpan span, int layer, int first) const {
+    for (int r = 0; r < span.rows(); ++r) {
+      float sum = 0;
+      for (const float a : span.row(r)) sum += a;
+      if (!std::isfinite(sum))
+        fail(
+            "{}: layer {}, row {} holds a number that is not finite, expected attention; look at "
+            "what the model computes there",
+            example_.name, layer, first + r);
+    }
+  }
+
+  Example example_;
+  nb::handle rows_;  // kept alive by Inputs
+};
+
+class LiveBatch : public Batch {
+ public:
+  LiveBatch(std::vector<Example> examples, nb::handle rows)
+      : examples_(std::move(examples)), rows_(rows) {}
+  int size() const override { return static_cast<int>(examples_.size()); }
+  std::unique_ptr<Source> item(int k) override {
+    return std::make_unique<LiveSource>(examples_[static_cast<size_t>(k)], rows_);
+  }
+  std::string reading() const override {
+    return fmt::format("capture, {} layers", examples_.front().layers);
+  }
+
+ private:
+  std::vector<Example> examples_;
+  nb::handle rows_;
+};
+
+Inputs from_rows(nb::callable rows, const std::vector<std::vector<std::string>>& tokens,
+                 const std::vector<int>& heads, const std::string& name, int padded, bool causal) {
+  if (tokens.empty() || heads.empty())
+    fail("{}: holds no attention, expected some; run the model inside the capture", name);
+  std::vector<Example> examples;
+  for (const std::vector<std::string>& words : tokens) {
+    Example example;
+    example.kind = "capture";
+    example.name = name;
+    example.tokens = words;
+    example.layers = static_cast<int>(heads.size());
+    example.heads = heads;
+    example.item = static_cast<int>(examples.size());
+    example.items = static_cast<int>(tokens.size());
+    example.padded = padded;
+    example.causal = causal;
+    examples.push_back(std::move(example));
+  }
+  return {rows, std::make_unique<LiveBatch>(std::move(examples), rows)};
+}
+
+}  // namespace
+
+void bind_live(nb::module_& module) {
+  module.def("from_rows", &from_rows, "rows"_a, "tokens"_a, "heads"_a, "name"_a, "padded"_a,
+             "causal"_a,
+             "A batch whose maps a function makes: rows(item, layer, fuse, first, count) gives "
+             "[count, n] float32 in memory of its own. tokens: a list for each item; heads: of "
+             "each layer.");
+}
+
+}  // namespace headwater::python

@@ -1,0 +1,135 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/method/average.h"
+#include "headwater/method/compare.h"
+#include "headwater/method/flow.h"
+#include "headwater/method/metrics.h"
+#include "headwater/method/rollout.h"
+#include "headwater/source/info.h"
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+using Items = std::vector<int>;
+
+// Items one after the other, without the lock of Python; Ctrl-C stops between two of them.
+template <class Method>
+Results each_item(Inputs& inputs, const Items& items, Method method) {
+  Results results;
+  nb::gil_scoped_release release;
+  for (const int item : items) {
+    const int k = resolve_index(item, inputs.batch->size(), "item", "batch");
+    const std::unique_ptr<Source> source = inputs.batch->item(k);
+    results.list.emplace_back(method(*source));
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  return results;
+}
+
+FlowOptions flow_options(const nb::object& progress) {
+  FlowOptions options;
+  options.progress = [progress](int64_t settled, int64_t pairs) {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!progress.is_none()) progress(settled, pairs);
+  };
+  return options;
+}
+
+Comparison compare_by(const std::string& by, Source& source, const Options& options, int layer) {
+  constexpr std::array<std::string_view, 5> kinds = {"layer", "evolution", "discard", "fuse",
+                                                     "method"};
+  if (by == "layer") return compare_layer(source, options, layer);
+  if (by == "evolution") return compare_evolution(source, options);
+  if (by == "discard") return compare_discard(source, options);
+  if (by == "fuse") return compare_fuse(source, options);
+  if (by == "method") return compare_method(source, options);
+  fail_usage("unknown by '{}'{}", by, suggestion(by, kinds));
+}
+
+Results whole_batch_metrics(Inputs& inputs, const Options& options, int layer) {
+  nb::gil_scoped_release release;
+  Results results;
+  results.list.emplace_back(metrics(*inputs.batch, options, layer));
+  return results;
+}
+
+}  // namespace
+
+void bind_methods(nb::module_& module) {
+  module.def(
+      "rollout",
+      [](Inputs& inputs, const Items& items, const Options& options, bool by_layer) {
+        return each_item(inputs, items, [&](Source& source) {
+          return by_layer ? rollout_by_layer(source, options) : rollout(source, options);
+        });
+      },
+      "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false,
+      "Rollout of each item: [rows, n] float32, with by_layer [L, rows, n].");
+  module.def(
+      "average",
+      [](Inputs& inputs, const Items& items, const Options& options) {
+        return each_item(inputs, items, [&](Source& source) { return average(source, options); });
+      },
+      "inputs"_a, "items"_a, "options"_a, "Mean of the prepared layers: [rows, n] float32.");
+  module.def(
+      "raw",
+      [](Inputs& inputs, const Items& items, int layer, const Options& options) {
+        return each_item(inputs, items,
+                         [&](Source& source) { return raw(source, layer, options); });
+      },
+      "inputs"_a, "items"_a, "layer"_a, "options"_a,
+      "One layer, heads fused and nothing added: [rows, n] float32.");
+  module.def(
+      "flow",
+      [](Inputs& inputs, const Items& items, const Options& options, std::optional<int> column,
+         bool every_layer, bool normalise, bool certify, nb::object progress) {
+        FlowOptions how = flow_options(progress);
+        how.column = column;
+        how.every_layer = every_layer;
+        how.normalise = normalise;
+        how.certify = certify;
+        return each_item(inputs, items, [&](Source& source) { return flow(source, options, how); });
+      },
+      "inputs"_a, "items"_a, "options"_a, "column"_a = nb::none(), "every_layer"_a = false,
+      "normalise"_a = false, "certify"_a = false, "progress"_a = nb::none(),
+      "Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.");
+  module.def("metrics", &whole_batch_metrics, "inputs"_a, "options"_a, "layer"_a = -1,
+             "Eight numbers over the real rows of all items together.");
+  module.def(
+      "compare",
+      [](Inputs& inputs, const Items& items, const std::string& by, const Options& options,
+         int layer) {
+        return each_item(inputs, items,
+                         [&](Source& source) { return compare_by(by, source, options, layer); });
+      },
+      "inputs"_a, "items"_a, "by"_a, "options"_a, "layer"_a = -1,
+      "Results side by side: by layer, evolution, discard, fuse or method.");
+  module.def(
+      "compare_models",
+      [](Inputs& first, Inputs& second, const Options& options) {
+        return each_item(first, {0}, [&](Source& source) {
+          const std::unique_ptr<Source> other = second.batch->item(0);
+          return compare_model(source, *other, options);
+        });
+      },
+      "first"_a, "second"_a, "options"_a, "Rollout of two models on one input.");
+  module.def(
+      "info",
+      [](Inputs& inputs, int item) {
+        return each_item(inputs, {item},
+                         [&](Source& source) { return info(*inputs.batch, source); });
+      },
+      "inputs"_a, "item"_a = 0, "What is known of an item; reads its lowest layer.");
+}
+
+}  // namespace headwater::python

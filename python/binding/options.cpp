@@ -1,0 +1,78 @@
+#include "headwater/layer/options.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+using Word = std::optional<std::string>;
+using Number = std::optional<double>;
+
+Options make_options(const std::string& preset, const Word& fuse, Number residual, Number discard,
+                     const Word& order, const Word& empty, const Word& divide, const Word& layers,
+                     const Word& row) {
+  Options options = options_of(parse_preset(preset));
+  if (fuse) options.fuse = parse_fuse(*fuse);
+  if (residual) options.residual = *residual;
+  if (discard) options.discard = *discard;
+  if (order) options.order = parse_order(*order);
+  if (empty) options.empty = parse_empty(*empty);
+  if (divide) options.divide = parse_divide(*divide);
+  if (layers) options.layers = parse_slice(*layers);
+  if (row) options.row = parse_row(*row);
+  check(options);
+  return options;
+}
+
+nb::dict words_of(const Options& options) {
+  nb::dict out;
+  out["preset"] = to_string(options.preset);
+  out["fuse"] = to_string(options.fuse);
+  out["residual"] = options.residual;
+  out["discard"] = options.discard;
+  out["order"] = to_string(options.order);
+  out["empty"] = to_string(options.empty);
+  out["divide"] = to_string(options.divide);
+  return out;
+}
+
+std::pair<int, int> layer_range(const Options& options, int count, const std::string& source) {
+  const Range range = resolve(options.layers, count, source);
+  return {range.begin, range.end};
+}
+
+nb::object row_list(const Options& options, const std::vector<std::string>& tokens,
+                    const std::string& source) {
+  if (options.row.kind == Row::Kind::mean) return nb::str("mean");
+  return nb::cast(resolve(options.row, tokens, source));
+}
+
+}  // namespace
+
+void bind_options(nb::module_& module) {
+  nb::class_<Options>(module, "Options", "The options of every method, by the words of a preset.")
+      .def(
+          "__init__",
+          [](Options* self, const std::string& preset, const Word& fuse, Number residual,
+             Number discard, const Word& order, const Word& empty, const Word& divide,
+             const Word& layers, const Word& row) {
+            new (self) Options(
+                make_options(preset, fuse, residual, discard, order, empty, divide, layers, row));
+          },
+          nb::kw_only(), "preset"_a = "paper", "fuse"_a = nb::none(), "residual"_a = nb::none(),
+          "discard"_a = nb::none(), "order"_a = nb::none(), "empty"_a = nb::none(),
+          "divide"_a = nb::none(), "layers"_a = nb::none(), "row"_a = nb::none())
+      .def("words", &words_of, "All options but layers and row, as results record them.")
+      .def("range", &layer_range, "count"_a, "source"_a,
+           "The layers chosen out of `count`: first, and one past the last.")
+      .def("rows", &row_list, "tokens"_a, "source"_a,
+           "The numbers of the rows chosen, or the word 'mean'.");
+}
+
+}  // namespace headwater::python

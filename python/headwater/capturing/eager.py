@@ -1,0 +1,57 @@
+"""Capture by hooks on modules that return their attention: the last resort, and the one for a pattern of names.
+
+The weights [B, H, Q, K] are fused as they arrive; where this capture asked for them, nobody else keeps them.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .patch import of_weights
+
+KINDS = ("attention", "attn")
+
+
+def begin(capture: Any, modules: list[Any], ask: bool) -> None:
+    """Hooks on `modules`; with `ask`, the model's config is told to return attention."""
+    capture.asked = False
+    config = getattr(capture.model, "config", None)
+    if ask and config is not None and not getattr(config, "output_attentions", False):
+        if getattr(config, "_attn_implementation", "eager") == "eager":
+            capture.restore.append((config, "output_attentions", getattr(config, "output_attentions", False)))
+            config.output_attentions = True
+            capture.asked = True
+
+    def take(module: Any, args: Any, out: Any) -> Any:
+        parts = out if isinstance(out, (tuple, list)) else [out]
+        for place, part in enumerate(parts):
+            if looks_like_attention(part):
+                capture.keep(of_weights(part, capture.fuse), module)
+                if capture.asked and isinstance(out, tuple):
+                    return (*out[:place], None, *out[place + 1:])
+                return None
+        return None
+
+    for module in modules:
+        capture.handles.append(module.register_forward_hook(take))
+
+
+def looks_like_attention(part: Any) -> bool:
+    """[B, H, Q, K], not negative, rows that sum to 1; with dropout none does."""
+    if not isinstance(part, torch.Tensor) or part.ndim != 4 or not part.is_floating_point():
+        return False
+    first = part.detach()[0, 0].float()
+    sums = first.sum(-1)
+    whole = (sums - 1).abs() < 1e-2
+    return bool((first >= 0).all()) and bool((whole | (sums == 0)).all())
+
+
+def likely(capture: Any) -> list[Any]:
+    """Modules that are called attention, the innermost of each branch."""
+    named = [module for module, name in capture.names.items()
+             if any(kind in type(module).__name__.lower() for kind in KINDS)
+             and not isinstance(module, torch.nn.MultiheadAttention)]
+    inner = [module for module in named if not any(other is not module and other in set(module.modules())
+                                                   for other in named)]
+    return inner

@@ -1,0 +1,57 @@
+"""What a notebook shows of a result: a row as shaded text, a small map, and what was asked. No script, no network."""
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from . import _engine
+
+MOST_CELLS = 64  # tokens up to which the whole map is drawn
+ANCHORS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)  # viridis
+
+
+def colour(share: float) -> str:
+    place = min(max(share, 0.0), 1.0) * (len(ANCHORS) - 1)
+    low = min(int(place), len(ANCHORS) - 2)
+    mixed = ANCHORS[low] + (place - low) * (ANCHORS[low + 1] - ANCHORS[low])
+    return "#%02x%02x%02x" % tuple(int(round(part)) for part in mixed)
+
+
+def shaded(result: Any) -> str:
+    """One row over its tokens: the darker the background, the larger the value."""
+    values = result.matrix()[result.shown_row()]
+    labels = _engine.labels(result.tokens)
+    if result.columns:
+        labels = [labels[j] for j in result.columns]
+    largest = float(values.max()) or 1.0
+    spans = []
+    for label, value in zip(labels, values):
+        share = max(float(value), 0.0) / largest
+        spans.append(f'<span title="{float(value):.4g}" style="background:rgba(33,145,140,{share:.3f});padding:1px 3px;'
+                     f'border-radius:2px">{html.escape(label)}</span>')
+    return '<div style="line-height:1.9">' + " ".join(spans) + "</div>"
+
+
+def square(result: Any) -> str:
+    values = result.matrix()
+    if max(values.shape) > MOST_CELLS or len(values) < 2:
+        return ""
+    largest = float(values.max()) or 1.0
+    size = 10
+    cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" '
+                    f'fill="{colour(float(value) / largest)}"><title>{float(value):.4g}</title></rect>'
+                    for i, line in enumerate(values) for j, value in enumerate(line))
+    rows, columns = values.shape
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{columns * size}" height="{rows * size}" role="img" '
+            f'aria-label="{html.escape(result.method)}">{cells}</svg>')
+
+
+def page(result: Any) -> str:
+    """The result as HTML; of a batch its first item."""
+    one = result.item(0) if result.batch else result
+    asked = ", ".join(f"{word} {value}" for word, value in one.options.items())
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
+    head = f"<b>{html.escape(one.method)}</b> of {html.escape(one.source)} <small>({html.escape(asked)})</small>"
+    return f"<div>{head}{shaded(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"

@@ -1,0 +1,88 @@
+"""Figures with matplotlib, which is an extra: pip install 'headwater[plot]'. Each function returns its figure."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _engine
+from .arrays import to_numpy
+
+
+def pyplot() -> Any:
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as missing:
+        raise ImportError("figures need matplotlib: pip install 'headwater[plot]'") from missing
+    return plt
+
+
+def show(figure: Any) -> Any:
+    """Opens a window where one can be opened; elsewhere, and in notebooks, the figure is only returned."""
+    import matplotlib
+    if matplotlib.get_backend().lower() in {name.lower() for name in interactive_backends()}:
+        pyplot().show(block=False)
+    return figure
+
+
+def interactive_backends() -> list[str]:
+    import matplotlib
+    return list(matplotlib.backends.backend_registry.list_builtin(matplotlib.backends.BackendFilter.INTERACTIVE))
+
+
+def draw(ax: Any, values: Any, columns: Sequence[str], rows: Sequence[str], *, vmax: float | None = None,
+         bar: str = "", most: int = 48) -> Any:
+    """A viridis map on `ax`; labels thin out above `most`."""
+    image = ax.imshow(values, cmap="viridis", vmin=0, vmax=vmax, aspect="equal" if len(rows) > 1 else "auto",
+                      interpolation="nearest")
+    for names, ticks, labels, turn in ((columns, ax.set_xticks, ax.set_xticklabels, 45),
+                                       (rows, ax.set_yticks, ax.set_yticklabels, 0)):
+        places = range(0, len(names), max(1, -(-len(names) // most)))
+        ticks(list(places))
+        labels([names[k] for k in places], rotation=turn, ha="right")
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=bar)
+    return image
+
+
+def row_names(result: Any) -> list[str]:
+    if list(result.rows) == ["mean"]:
+        return ["mean"]
+    labels = _engine.labels(result.tokens)
+    return [labels[row] for row in result.rows]
+
+
+def heatmap(result: Any, *, title: str | None = None, ax: Any = None, vmax: float | None = None) -> Any:
+    """The figure of one result: [rows, n], or layers x tokens where one row is given by layer."""
+    plt = pyplot()
+    values = to_numpy(result.values)
+    names = row_names(result)
+    if result.by_layer and values.ndim == 2:
+        names = [f"layer {layer}" for layer in result.by_layer]
+    elif result.by_layer:
+        values = values[-1]
+    values = np.atleast_2d(values)
+    if ax is None:
+        size = min(4 + 0.25 * values.shape[1], 16)
+        _, ax = plt.subplots(figsize=(size, min(2 + 0.25 * values.shape[0], 14)), layout="constrained")
+    columns = _engine.labels(result.tokens)
+    draw(ax, values, [columns[j] for j in result.columns] if result.columns else columns, names, vmax=vmax,
+         bar=result.method)
+    ax.set_xlabel("input tokens")
+    ax.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
+    ax.set_title(title if title is not None else result.label or result.method)
+    return ax.figure
+
+
+def panels(results: Sequence[Any], *, title: str = "") -> Any:
+    """Results side by side on one scale, at most four a line."""
+    plt = pyplot()
+    across = min(4, len(results))
+    down = -(-len(results) // across)
+    figure, axes = plt.subplots(down, across, figsize=(5 * across, 4.5 * down), squeeze=False, layout="constrained")
+    largest = max(float(np.max(to_numpy(result.values))) for result in results)
+    for ax, result in zip(axes.flat, results):
+        heatmap(result, ax=ax, vmax=largest)
+    for ax in axes.flat[len(results):]:
+        ax.axis("off")
+    figure.suptitle(title)
+    return figure
