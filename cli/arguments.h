@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
+#include "headwater/method/gradient.h"
 #include "headwater/model/open.h"
 #include "headwater/output/filter.h"
 #include "headwater/source/arrays.h"
@@ -23,6 +24,7 @@ struct Arguments {
   bool by_layer = false;
   std::optional<int> column;                                     // flow
   bool every_layer = false, normalise = false, certify = false;  // flow
+  GradientOptions gradient;
   int layer = -1;
   std::string by;                    // compare
   std::vector<std::string> outputs;  // -o, in the order given

@@ -223,6 +223,18 @@ class CommandLine {
                            "headwater average bert.npz --row 0 -o -", run_average);
     everything(average, Preset::paper);
 
+    Command& gradient =
+        add("gradient", "Gradient x attention: which attention a logit of a model hangs on",
+            "headwater gradient bert/ --text \"A fine film.\" --target POSITIVE --rule chefer",
+            run_gradient);
+    everything(gradient, Preset::paper);
+    gradient.later("--layer", "One layer alone; -1 is the last", "K",
+                   [](Options& o, const std::string& text) {
+                     o.layers = one_layer(parse_integer("--layer", text));
+                   });
+    for (const OptionSpec& one : gradient_options())
+      gradient.option(one.names, one.about, one.value, one.take, one.group);
+
     Command& metrics = add("metrics", "Eight numbers on a batch: entropies, concentration, maxima",
                            "headwater metrics batch.npz --layer -1 -o metrics.json", run_metrics);
     metrics.source();

@@ -46,6 +46,15 @@ void ProgressSource::layers(Fuse fuse, Range range, Direction direction, const V
   });
 }
 
+GradientAnswer ProgressSource::gradients(const GradientRequest& request, const Visit& visit) {
+  ProgressBar bar("layer");
+  int done = 0;
+  return source_->gradients(request, [&](int layer, MatrixSpan map) {
+    visit(layer, map);
+    bar.show(++done, request.range.size());
+  });
+}
+
 namespace {
 
 // Counts rows as they are taken, or as nobody wants them.

@@ -16,6 +16,7 @@ class ProgressSource : public Source {
   const Example& example() const override { return source_->example(); }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
+  GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:

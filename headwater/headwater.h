@@ -21,6 +21,7 @@
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
 #include "headwater/method/flow.h"
+#include "headwater/method/gradient.h"
 #include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"

@@ -7,6 +7,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/source/mask.h"
 
 namespace headwater {
 namespace {
@@ -55,8 +56,6 @@ std::optional<int> parse_integer(std::string_view text) {
   if (text.empty() || error != std::errc() || stop != end) return {};
   return value;
 }
-
-bool is_mask_token(const std::string& token) { return token == "[MASK]" || token == "<mask>"; }
 
 }  // namespace
 

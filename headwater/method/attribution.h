@@ -19,9 +19,19 @@ struct Timing {
   double method = 0;     // the method's own work
 };
 
+enum class GradientRule { gradient, gradient_rollout, chefer };
+std::string to_string(GradientRule rule);
+
+/// What method gradient adds to its values.
+struct GradientRecord {
+  GradientRule rule = GradientRule::gradient;
+  Target target;
+  InputGradient input;
+};
+
 /// values[k](r, j): how much of output token rows[r] comes from input token j.
 struct Attribution {
-  std::string method;  // "rollout", "average", "raw", "flow"
+  std::string method;  // "rollout", "average", "raw", "flow", "gradient"
   Options options;
   Range layers;  // options.layers, resolved
   Example source;
@@ -31,6 +41,7 @@ struct Attribution {
   std::vector<int> columns;    // the input tokens, where not all n of them; else empty
   std::vector<Matrix> values;  // each rows x n, or rows x columns
   std::vector<DoubleMatrix> exact;  // values, where a float cannot hold them (flow); else empty
+  std::optional<GradientRecord> gradient;  // of method gradient
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // what a panel of a comparison is called, else ""

@@ -45,6 +45,37 @@ struct ImageEmbedding {
   enum class Resize { none, bicubic, bicubic_antialias } resize = Resize::none;
 };
 
+/// What stands on the last block and gives logits: out(norm(activation(dense(x)))), of which any
+/// part but `out` may be missing. Names are whole but for those of the body.
+struct HeadNames {
+  enum class Kind {
+    classes,        // of the whole input
+    token_classes,  // of each token
+    answers,        // where an answer starts and ends
+    masked_words,   // at each token
+    next_words,     // after each token
+  };
+  /// Which rows of the last hidden states it looks at.
+  enum class Rows {
+    first,
+    last,               // that is no padding
+    each,               // on its own
+    first_two,          // each with its own `out`, of which the mean is taken
+    first_and_patches,  // the first and the mean of the patches, side by side
+  };
+  std::string task;  // how the class in config.json's architectures ends
+  Kind kind = Kind::classes;
+  Rows rows = Rows::first;
+  LinearNames dense;
+  bool dense_in_body = false;  // the body's prefix stands before its name
+  kernel::Activation activation = kernel::Activation::none;
+  std::string norm;
+  std::string out;         // NAME.weight, and NAME.bias where there is one
+  std::string second_out;  // of first_two
+  bool tied = false;       // without a weight of its own `out` is the table of words
+  std::string out_bias;    // another name for the bias
+};
+
 struct Architecture {
   std::string family;
   std::vector<std::string> prefixes;  // what may stand before all names of tensors
@@ -85,7 +116,10 @@ struct Architecture {
   std::optional<ImageEmbedding> image;
   std::string final_norm;  // after the last block; "": none
 
-  std::vector<std::string> labels;  // of a classifier, by config.json
+  std::vector<HeadNames> output_heads;  // that the family knows
+  std::string saved_as;                 // the class in config.json, or ""
+  std::optional<int> padding_id;        // the token that fills up batches
+  std::vector<std::string> labels;      // of a classifier, by config.json
 };
 
 /// Reads the config of any family in families.cpp. Throws Error naming what is not known.

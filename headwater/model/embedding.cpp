@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/norm.h"
 #include "headwater/model/position_grid.h"
 
 namespace headwater {
@@ -30,7 +31,8 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }
 
-Matrix TextEmbedder::embed(const TextInput& input, int first) const {
+// Words, positions and types, before the norm.
+Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const TextEmbedding& text = *model_.text;
   const int n = static_cast<int>(input.ids.size());
   if (model_.positions > 0 && n > model_.positions - first)
@@ -59,16 +61,35 @@ Matrix TextEmbedder::embed(const TextInput& input, int first) const {
     if (positions_.outputs > 0)
       add_row(positions_, id == text.padding ? *text.padding : position++, rows.row(t), scratch);
   }
-  if (!norm_.weight.empty()) {
-    if (model_.norm == Architecture::Norm::layer)
-      kernel::layer_norm(rows, norm_.weight, norm_.bias, model_.epsilon, rows);
-    else
-      kernel::rms_norm(rows, norm_.weight, model_.epsilon, rows);
-  }
+  return rows;
+}
+
+Matrix TextEmbedder::embed(const TextInput& input, int first) const {
+  Matrix rows = sums(input, first);
+  if (!norm_.weight.empty()) apply_norm(model_, norm_, rows, rows);
   if (project_.weights.outputs == 0) return rows;
-  Matrix wide(n, model_.width);
+  Matrix wide(rows.rows(), model_.width);
   kernel::linear(rows, project_.weights, {project_.bias, {}, {}}, wide);
   return wide;
+}
+
+Matrix TextEmbedder::tokens(const TextInput& input) const {
+  Matrix rows(static_cast<int>(input.ids.size()), model_.text->size);
+  for (int t = 0; t < rows.rows(); ++t)
+    copy_row(words_, input.ids[static_cast<size_t>(t)], rows.row(t));
+  return rows;
+}
+
+Matrix TextEmbedder::backward(const TextInput& input, MatrixView gradient) const {
+  const Matrix rows = sums(input, 0);
+  Matrix down(rows.rows(), rows.columns());
+  if (project_.weights.outputs > 0)
+    kernel::linear(gradient, kernel::turned(project_.weights), {}, down);
+  else
+    for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());
+  if (!norm_.weight.empty())
+    apply_norm_backward(model_, norm_, rows, down, kernel::Into::store, down);
+  return down;
 }
 
 namespace {
@@ -102,17 +123,22 @@ ImageEmbedder::ImageEmbedder(const Architecture& model, const Checkpoint& checkp
   project_.bias = checkpoint.vector(prefix + image.project.name + ".bias", {width});
 }
 
-Matrix ImageEmbedder::embed(const Pixels& pixels) const {
+void ImageEmbedder::check(const Pixels& pixels) const {
   const ImageEmbedding& image = *model_.image;
-  const int patch = image.patch, side = image.side / patch;
-  // As the convolution does, what is left over at the right and at the bottom is dropped.
-  const int rows = pixels.height / patch, columns = pixels.width / patch;
   const bool fits = pixels.width == image.side && pixels.height == image.side;
-  if (rows < 1 || columns < 1 || (!fits && image.resize == ImageEmbedding::Resize::none))
+  if (pixels.height < image.patch || pixels.width < image.patch ||
+      (!fits && image.resize == ImageEmbedding::Resize::none))
     fail(
         "{}: takes images of {} x {}, expected that size instead of {} x {}; check "
         "preprocessor_config.json",
         name_, image.side, image.side, pixels.width, pixels.height);
+}
+
+Matrix ImageEmbedder::tokens(const Pixels& pixels) const {
+  check(pixels);
+  const int patch = model_.image->patch, own = prefix_.rows(), first = prefix();
+  // As the convolution does, what is left over at the right and at the bottom is dropped.
+  const int rows = pixels.height / patch, columns = pixels.width / patch;
   Matrix patches(rows * columns, 3 * patch * patch);
   for (int p = 0; p < patches.rows(); ++p) {
     float* out = patches.row(p).data();
@@ -121,8 +147,19 @@ Matrix ImageEmbedder::embed(const Pixels& pixels) const {
       for (int y = 0; y < patch; ++y, out += patch)
         std::copy_n(pixels.row(channel, top + y).data() + left, patch, out);
   }
-  const int own = prefix_.rows(), first = prefix();
   Matrix out(first + patches.rows(), model_.width);
+  for (int k = 0; k < own; ++k) std::ranges::copy(prefix_.row(k), out.row(k).begin());
+  for (int k = own; k < first; ++k) std::ranges::copy(registers_.row(k - own), out.row(k).begin());
+  kernel::linear(patches, project_.weights, {project_.bias, {}, {}},
+                 MatrixSpan(out).rows(first, patches.rows()));
+  return out;
+}
+
+Matrix ImageEmbedder::embed(const Pixels& pixels) const {
+  Matrix out = tokens(pixels);
+  const ImageEmbedding& image = *model_.image;
+  const int side = image.side / image.patch, own = prefix_.rows(), first = prefix();
+  const int rows = pixels.height / image.patch, columns = pixels.width / image.patch;
   const MatrixView table = positions_;
   const bool stretched = rows != side || columns != side;
   const Matrix grid =
@@ -132,14 +169,8 @@ Matrix ImageEmbedder::embed(const Pixels& pixels) const {
   const auto add = [&](int row, MatrixView from, int k) {
     for (int d = 0; d < model_.width; ++d) out(row, d) += from(k, d);
   };
-  for (int k = 0; k < own; ++k) {
-    add(k, prefix_, k);
-    add(k, table, k);
-  }
-  for (int k = 0; k < registers_.rows(); ++k) add(own + k, registers_, k);
-  kernel::linear(patches, project_.weights, {project_.bias, {}, {}},
-                 MatrixSpan(out).rows(first, patches.rows()));
-  for (int k = 0; k < patches.rows(); ++k) add(first + k, places, k);
+  for (int k = 0; k < own; ++k) add(k, table, k);
+  for (int k = 0; k < rows * columns; ++k) add(first + k, places, k);
   return out;
 }
 

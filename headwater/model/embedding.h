@@ -24,9 +24,16 @@ class TextEmbedder {
   /// names the id, if one is outside the vocabulary, and if there are more tokens than positions.
   Matrix embed(const TextInput& input, int first = 0) const;
 
+  /// The words alone, n x size.
+  Matrix tokens(const TextInput& input) const;
+  /// From the gradient of embed(input), n x width, to that of tokens(input).
+  Matrix backward(const TextInput& input, MatrixView gradient) const;
+
   const kernel::Weights& words() const { return words_; }
 
  private:
+  Matrix sums(const TextInput& input, int first) const;
+
   const Architecture& model_;
   std::string name_;
   kernel::Weights words_, positions_, types_;
@@ -44,8 +51,12 @@ class ImageEmbedder {
   /// (prefix + patches) x width, patches row by row. Throws Error if the image is no multiple of
   /// the patch, or of another size than the model takes.
   Matrix embed(const Pixels& pixels) const;
+  /// The same without positions.
+  Matrix tokens(const Pixels& pixels) const;
 
  private:
+  void check(const Pixels& pixels) const;
+
   const Architecture& model_;
   std::string name_;
   Matrix prefix_, registers_;  // a row each

@@ -141,6 +141,12 @@ Architecture describe(const Config& config) {
   Architecture model = found->describe(config);
   model.family = type;
   model.labels = config.labels();
+  if (config.has("architectures")) {
+    const std::vector<std::string> kinds = config.texts("architectures");
+    if (!kinds.empty()) model.saved_as = kinds.front();
+  }
+  if (config.has("pad_token_id") && config.integer_or("pad_token_id", -1, -1) >= 0)
+    model.padding_id = config.integer("pad_token_id", 0);
   config.finish();
   check(model, config);
   return model;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "headwater/model/norm.h"
+#include "headwater/model/projection.h"
+
 namespace headwater {
 
 Cache::Cache(const Model& model, int capacity) : capacity(capacity) {
@@ -18,7 +21,7 @@ Forward::Forward(const Model& model, Matrix hidden)
   const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
   if (shape_.rope) angles_ = angles(*shape_.rope, first_, n, first_ + n);
   normed_ = Matrix(n, shape_.width);
-  projected_ = Matrix(n, queries + 2 * shape_.groups * shape_.head_size);
+  projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   inner_ = Matrix(n, shape_.inner);
 }
@@ -32,10 +35,6 @@ Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
     angles_ = angles(*shape_.rope, first_, hidden_.rows(), first_ + hidden_.rows());
 }
 
-MatrixSpan Forward::part(int first, int columns) {
-  return {projected_.data() + first, projected_.rows(), columns, projected_.columns()};
-}
-
 MatrixView Forward::queries() const {
   return {projected_.data(), projected_.rows(), shape_.heads * shape_.head_size,
           projected_.columns()};
@@ -46,14 +45,15 @@ MatrixView Forward::keys() const {
           shape_.groups * shape_.head_size, projected_.columns()};
 }
 
-void Forward::step(const kernel::HeadMap& fused) {
+void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
   const LayerWeights& layer = model_.layer(next_);
   if (shape_.norm_first) {
     apply_norm(shape_, layer.attention_norm, hidden_, normed_);
-    project(layer, normed_);
+    project(shape_, layer, normed_, projected_);
   } else {
-    project(layer, hidden_);
+    project(shape_, layer, hidden_, projected_);
   }
+  place(shape_, layer, angles_, projected_);
   attend(layer, fused);
   add(layer.mixed, mixed_, layer.attention_scale);
   if (shape_.norm_first) {
@@ -64,46 +64,15 @@ void Forward::step(const kernel::HeadMap& fused) {
     feed(layer, hidden_);
   }
   add(layer.down, inner_, layer.feed_scale);
+  for (int t = 0; t < sum.rows(); ++t) std::ranges::copy(hidden_.row(t), sum.row(t).begin());
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   ++next_;
   if (cache_ && next_ == shape_.layers) cache_->count += hidden_.rows();
 }
 
-// Queries, keys and values side by side, normed and turned where the family does that.
-void Forward::project(const LayerWeights& layer, MatrixView x) {
-  const int queries = shape_.heads * shape_.head_size, keys = shape_.groups * shape_.head_size;
-  const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
-    kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
-  };
-  if (layer.packed.weights.outputs > 0) {
-    linear(layer.packed, projected_);
-  } else {
-    linear(layer.query, part(0, queries));
-    linear(layer.key, part(queries, keys));
-    linear(layer.value, part(queries + keys, keys));
-  }
-  const auto norm_heads = [&](const NormWeights& norm, MatrixSpan rows, int heads) {
-    for (int t = 0; t < rows.rows(); ++t) {
-      const MatrixSpan each(rows.row(t).data(), heads, shape_.head_size);
-      apply_norm(shape_, norm, each, each);
-    }
-  };
-  if (!layer.query_norm.weight.empty()) {
-    norm_heads(layer.query_norm, part(0, queries), shape_.heads);
-    norm_heads(layer.key_norm, part(queries, keys), shape_.groups);
-  }
-  if (angles_) {
-    kernel::rotate(part(0, queries), shape_.heads, angles_->cosine, angles_->sine);
-    kernel::rotate(part(queries, keys), shape_.groups, angles_->cosine, angles_->sine);
-  }
-}
-
 void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
-  const int queries = shape_.heads * shape_.head_size, keys = shape_.groups * shape_.head_size;
-  kernel::Attention attention;
-  attention.queries = part(0, queries);
-  attention.keys = part(queries, keys);
-  attention.values = part(queries + keys, keys);
+  kernel::Attention attention = attention_of(shape_, layer, projected_);
+  attention.sight.first = first_;
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
     Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];
@@ -114,10 +83,6 @@ void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
     attention.keys = MatrixView(kept_keys).rows(0, first_ + hidden_.rows());
     attention.values = MatrixView(kept_values).rows(0, first_ + hidden_.rows());
   }
-  attention.heads = shape_.heads;
-  attention.groups = shape_.groups;
-  attention.scale = layer.scale;
-  attention.sight = {shape_.causal, layer.window, first_};
   kernel::attention(attention, mixed_, fused);
 }
 

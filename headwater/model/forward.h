@@ -35,7 +35,9 @@ class Forward {
   /// The layer that runs next, or the number of layers.
   int next() const { return next_; }
   /// Runs it. A map in `fused` gets its attention, n x (tokens in the cache + n).
-  void step(const kernel::HeadMap& fused = {});
+  /// `sum`, if it has rows, gets what the last norm of the block is taken of, or what leaves the
+  /// block where it has none there.
+  void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {});
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
@@ -44,8 +46,6 @@ class Forward {
   MatrixView keys() const;
 
  private:
-  MatrixSpan part(int first, int columns);
-  void project(const LayerWeights& layer, MatrixView x);
   void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
   void add(const LinearWeights& linear, MatrixView x, const Vector& scale);
   void feed(const LayerWeights& layer, MatrixView x);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/norm.h"
 
 namespace headwater {
 namespace {
@@ -19,13 +20,6 @@ std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint)
 }
 
 }  // namespace
-
-void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x, MatrixSpan out) {
-  if (model.norm == Architecture::Norm::layer)
-    kernel::layer_norm(x, norm.weight, norm.bias, model.epsilon, out);
-  else
-    kernel::rms_norm(x, norm.weight, model.epsilon, out);
-}
 
 std::unique_ptr<Model> Model::open(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
@@ -44,14 +38,14 @@ std::unique_ptr<Model> Model::open(const std::string& folder) {
 
 Model::Model(Architecture architecture, Checkpoint checkpoint, bool tied)
     : architecture_(std::move(architecture)), checkpoint_(std::move(checkpoint)) {
-  const std::string prefix = find_prefix(architecture_, checkpoint_);
-  layers_ = bind_layers(architecture_, checkpoint_, prefix);
+  prefix_ = find_prefix(architecture_, checkpoint_);
+  layers_ = bind_layers(architecture_, checkpoint_, prefix_);
   if (architecture_.text)
-    text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix);
+    text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);
   if (architecture_.image)
-    image_ = std::make_unique<ImageEmbedder>(architecture_, checkpoint_, prefix);
+    image_ = std::make_unique<ImageEmbedder>(architecture_, checkpoint_, prefix_);
   if (!architecture_.final_norm.empty())
-    final_norm_ = bind_norm(checkpoint_, prefix + architecture_.final_norm, architecture_.norm,
+    final_norm_ = bind_norm(checkpoint_, prefix_ + architecture_.final_norm, architecture_.norm,
                             architecture_.width);
   if (!architecture_.causal) return;
   if (checkpoint_.has("lm_head.weight"))
@@ -82,6 +76,11 @@ void Model::finish(MatrixView hidden, MatrixSpan out) const {
   }
   if (out.data() == hidden.data()) return;
   for (int t = 0; t < hidden.rows(); ++t) std::ranges::copy(hidden.row(t), out.row(t).begin());
+}
+
+void Model::finish_backward(MatrixView hidden, MatrixSpan gradient) const {
+  if (final_norm_.weight.empty()) return;
+  apply_norm_backward(architecture_, final_norm_, hidden, gradient, kernel::Into::store, gradient);
 }
 
 void Model::logits(MatrixView finished, MatrixSpan out) const {

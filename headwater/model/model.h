@@ -24,17 +24,31 @@ class Model {
   const std::string& name() const { return checkpoint_.name(); }
   const Architecture& architecture() const { return architecture_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
+  /// What stands before all names of the body's tensors.
+  const std::string& prefix() const { return prefix_; }
+  /// The table of words, a row each; without outputs for a model of images.
+  kernel::Weights words() const { return text_ ? text_->words() : kernel::Weights(); }
   const LayerWeights& layer(int l) const { return layers_[static_cast<size_t>(l)]; }
 
   /// n x width. Throws Error as TextEmbedder and ImageEmbedder do, and if the model takes the
   /// other.
   Matrix embed(const TextInput& input, int first = 0) const;
   Matrix embed(const Pixels& pixels) const;
+  /// What each token is on its own, before positions, types, norm and projection: n x size of a
+  /// word, or n x width of an image's tokens.
+  Matrix tokens(const TextInput& input) const { return text_->tokens(input); }
+  Matrix tokens(const Pixels& pixels) const { return image_->tokens(pixels); }
+  /// From the gradient of what embed() gave to that of tokens(). An image's are the same.
+  Matrix embed_backward(const TextInput& input, MatrixView gradient) const {
+    return text_->backward(input, gradient);
+  }
   /// Tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
   /// The norm after the last block, where the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
+  /// The gradient of what finish() gave becomes that of hidden.
+  void finish_backward(MatrixView hidden, MatrixSpan gradient) const;
 
   /// True for a causal model with a head over its vocabulary, its own or the words' table.
   bool has_language_head() const { return language_head_.weights.outputs > 0; }
@@ -47,14 +61,12 @@ class Model {
 
   Architecture architecture_;
   Checkpoint checkpoint_;
+  std::string prefix_;
   std::vector<LayerWeights> layers_;
   std::unique_ptr<TextEmbedder> text_;
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
   LinearWeights language_head_;
 };
-
-/// The norm of `model`'s kind. out may be x.
-void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x, MatrixSpan out);
 
 }  // namespace headwater

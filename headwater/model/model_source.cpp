@@ -4,24 +4,10 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/head_map.h"
 
 namespace headwater {
 namespace {
-
-kernel::HeadMap head_map(const Fuse& fuse, int heads, int layer, const std::string& name,
-                         MatrixSpan map) {
-  switch (fuse.kind) {
-    case Fuse::Kind::mean:
-      return {kernel::Reduce::sum, 1 / static_cast<float>(heads), 0, heads, map};
-    case Fuse::Kind::max:
-      return {kernel::Reduce::max, 1, 0, heads, map};
-    case Fuse::Kind::min:
-      return {kernel::Reduce::min, 1, 0, heads, map};
-    case Fuse::Kind::head:
-      return {kernel::Reduce::sum, 1, resolve_head(fuse, heads, layer, name), 1, map};
-  }
-  return {};
-}
 
 Matrix copy_of(MatrixView view) {
   Matrix copy(view.rows(), view.columns());
@@ -40,7 +26,25 @@ int block_of(int64_t n) {
 }  // namespace
 
 ModelSource::ModelSource(const Model& model, Example example, std::function<Matrix()> embed)
-    : model_(model), example_(std::move(example)), embed_(std::move(embed)) {}
+    : model_(model),
+      example_(std::move(example)),
+      embed_(std::move(embed)),
+      tokens_(embed_),
+      backward_([](MatrixView gradient) { return copy_of(gradient); }) {}
+
+ModelSource::ModelSource(const Model& model, Example example, const TextInput& input)
+    : model_(model),
+      example_(std::move(example)),
+      embed_([&] { return model.embed(input); }),
+      tokens_([&] { return model.tokens(input); }),
+      backward_([&](MatrixView gradient) { return model.embed_backward(input, gradient); }) {}
+
+ModelSource::ModelSource(const Model& model, Example example, const Pixels& pixels)
+    : model_(model),
+      example_(std::move(example)),
+      embed_([&] { return model.embed(pixels); }),
+      tokens_([&] { return model.tokens(pixels); }),
+      backward_([](MatrixView gradient) { return copy_of(gradient); }) {}
 
 void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
   Forward forward(model_, embed_());

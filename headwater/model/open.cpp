@@ -10,7 +10,7 @@
 #include "headwater/core/utf8.h"
 #include "headwater/model/image/read.h"
 #include "headwater/model/model_source.h"
-#include "headwater/model/tokenizer/tokenizer.h"
+#include "headwater/model/token_name.h"
 
 namespace headwater {
 namespace {
@@ -61,9 +61,9 @@ class ModelBatch : public Batch {
   int size() const override { return static_cast<int>(items_.size()); }
   std::unique_ptr<Source> item(int k) override {
     const Item& item = items_[static_cast<size_t>(k)];
-    return std::make_unique<ModelSource>(*model_, item.example, [this, &item] {
-      return item.example.picture ? model_->embed(item.pixels) : model_->embed(item.text);
-    });
+    if (item.example.picture)
+      return std::make_unique<ModelSource>(*model_, item.example, item.pixels);
+    return std::make_unique<ModelSource>(*model_, item.example, item.text);
   }
   std::string reading() const override { return reading_of(*model_); }
 
@@ -111,15 +111,6 @@ std::vector<Item> text_items(const Model& model, const ModelInput& input) {
   return items;
 }
 
-std::string name_of_id(const std::optional<Tokenizer>& tokenizer, int id) {
-  if (!tokenizer) return std::to_string(id);
-  try {
-    return tokenizer->token_of(id);
-  } catch (const Error&) {  // a vocabulary with gaps, or smaller than the model's
-    return std::to_string(id);
-  }
-}
-
 Item ids_item(const Model& model, const ModelInput& input) {
   Item item;
   item.example = example_of(model);
@@ -134,7 +125,7 @@ Item ids_item(const Model& model, const ModelInput& input) {
   std::error_code missing;
   std::optional<Tokenizer> tokenizer;
   if (std::filesystem::exists(path, missing)) tokenizer = Tokenizer::open(path.string());
-  for (const int id : item.text.ids) item.example.tokens.push_back(name_of_id(tokenizer, id));
+  for (const int id : item.text.ids) item.example.tokens.push_back(token_name(tokenizer, id));
   model.embed(item.text);  // ids outside the vocabulary are known before the work
   return item;
 }

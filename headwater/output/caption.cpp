@@ -40,6 +40,16 @@ std::string left_out_of(const Attribution& result, const Filter& filter) {
                      filter.renormalise ? ", the rest renormalised" : "");
 }
 
+std::string gradient_title(const GradientRecord& record) {
+  const char* rule = "Gradient x attention";
+  if (record.rule == GradientRule::gradient_rollout) rule = "Gradient rollout";
+  if (record.rule == GradientRule::chefer) rule = "Gradient relevance (Chefer)";
+  const auto name = [](const Logit& logit) { return shortened(harmless(logit.name), 24); };
+  std::string title = fmt::format("{} of '{}'", rule, name(record.target.logit));
+  if (record.target.against) title += fmt::format(" against '{}'", name(*record.target.against));
+  return title;
+}
+
 }  // namespace
 
 std::string title_of(const Attribution& result) {
@@ -48,6 +58,7 @@ std::string title_of(const Attribution& result) {
   if (result.method == "average") title = "Average attention";
   if (result.method == "raw") title = "Raw attention";
   if (result.method == "flow") title = "Attention flow";
+  if (result.gradient) title = gradient_title(*result.gradient);
   return result.by_layer.empty() ? title : title + " by layer";
 }
 
@@ -70,7 +81,8 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
   out.push_back(layers_of(result));
   out.push_back(heads_of(result));
   const Options& options = result.options;
-  if (result.method != "raw") {
+  const bool prepared = !result.gradient || result.gradient->rule == GradientRule::gradient_rollout;
+  if (result.method != "raw" && prepared) {
     out.push_back(fmt::format("residual {}", options.residual));
     if (options.discard > 0) out.push_back(fmt::format("discard {}", options.discard));
     if (options.discard > 0 && options.order == Order::discard_first)

@@ -65,6 +65,21 @@ Document timing_document(const Timing& timing) {
   return out;
 }
 
+Document logit_document(const Logit& logit) {
+  Document out;
+  add(out, "name", logit.name);
+  add(out, "id", int64_t{logit.id});
+  add(out, "row", int64_t{logit.row});
+  add(out, "value", logit.value);
+  return out;
+}
+
+Document target_document(const Target& target) {
+  Document out = logit_document(target.logit);
+  if (target.against) add(out, "against", logit_document(*target.against));
+  return out;
+}
+
 Document filter_document(const Attribution& result, const std::vector<bool>& kept) {
   std::vector<int> left_out;
   for (size_t j = 0; j < kept.size(); ++j)
@@ -89,6 +104,10 @@ Document document(const Attribution& result, const WriteOptions& options) {
   Document out = begin(result.method);
   if (!result.label.empty()) add(out, "label", result.label);
   add(out, "options", options_document(result.options, result.layers));
+  if (result.gradient) {
+    add(out, "rule", to_string(result.gradient->rule));
+    add(out, "target", target_document(result.gradient->target));
+  }
   add(out, "source", source_document(result.source));
   add(out, "tokens", result.source.tokens);
   if (result.mean_row)
@@ -104,6 +123,11 @@ Document document(const Attribution& result, const WriteOptions& options) {
     if (options.filter.renormalise) values.kept = std::move(shown);
   }
   add(out, "values", std::move(values));
+  if (result.gradient) {
+    const InputGradient& input = result.gradient->input;
+    add(out, "input_gradient", std::vector<float>(input.norm));
+    add(out, "input_gradient_times_input", std::vector<float>(input.times_input));
+  }
   add(out, "notes", result.notes);
   if (options.timing) add(out, "timing", timing_document(result.timing));
   return out;

@@ -42,9 +42,9 @@ struct Document {
 /// A list of two numbers each.
 using Pairs = std::vector<std::array<int, 2>>;
 
-using Value =
-    std::variant<std::string, double, int64_t, bool, std::vector<std::string>, std::vector<int>,
-                 std::vector<double>, Pairs, Numbers, Document, std::vector<Document>>;
+using Value = std::variant<std::string, double, int64_t, bool, std::vector<std::string>,
+                           std::vector<int>, std::vector<float>, std::vector<double>, Pairs,
+                           Numbers, Document, std::vector<Document>>;
 
 struct Field {
   std::string name;

@@ -153,6 +153,9 @@ struct PutValue {
   void operator()(const std::vector<int>& numbers) const {
     out.put_list(numbers, [&](int number) { out.put(std::to_string(number)); });
   }
+  void operator()(const std::vector<float>& numbers) const {
+    out.put_list(numbers, [&](float number) { out.put_number(number); });
+  }
   void operator()(const std::vector<double>& numbers) const {
     out.put_list(numbers, [&](double number) { out.put_number(number); });
   }

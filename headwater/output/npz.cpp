@@ -41,6 +41,10 @@ class ArrayWriter {
     const std::vector<int64_t> wide(numbers.begin(), numbers.end());
     put_bytes(name, "<i8", {static_cast<int64_t>(wide.size())}, bytes_of(wide.data(), wide.size()));
   }
+  void put(const std::string& name, const std::vector<float>& numbers) {
+    put_bytes(name, "<f4", {static_cast<int64_t>(numbers.size())},
+              bytes_of(numbers.data(), numbers.size()));
+  }
   void put(const std::string& name, const std::vector<double>& numbers) {
     put_bytes(name, "<f8", {static_cast<int64_t>(numbers.size())},
               bytes_of(numbers.data(), numbers.size()));

@@ -1,6 +1,15 @@
 #include "headwater/source/source.h"
 
+#include "headwater/core/fail.h"
+
 namespace headwater {
+
+GradientAnswer Source::gradients(const GradientRequest&, const Visit&) {
+  fail(
+      "{}: holds attention alone, expected a model, which gradients need; give a model directory "
+      "and a text or an image",
+      example().name);
+}
 
 void Source::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
   layers(fuse, range, direction, [&](int layer, MatrixSpan map) {

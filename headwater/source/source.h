@@ -9,6 +9,7 @@
 #include "headwater/core/matrix.h"
 #include "headwater/core/range.h"
 #include "headwater/source/fuse.h"
+#include "headwater/source/gradient.h"
 #include "headwater/source/picture.h"
 
 namespace headwater {
@@ -63,6 +64,11 @@ class Source {
   /// The same in blocks of rows; a layer's unwanted blocks may be left out. A source that can make
   /// rows one by one needs no n x n map for this; the others hand out the whole map as one block.
   virtual void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor);
+  /// Differentiates a logit and calls visit for the layers of request.range, from the top down,
+  /// with the positive part of attention (x) its gradient, heads joined by request.fuse: n x n,
+  /// not negative. Only models can: the others throw Error, as do models without a head, and a
+  /// target that is not there.
+  virtual GradientAnswer gradients(const GradientRequest& request, const Visit& visit);
   /// What was mended on the way, as sentences for the result's notes.
   virtual std::vector<std::string> notes() const { return {}; }
 };

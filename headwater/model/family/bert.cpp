@@ -37,7 +37,21 @@ Architecture bert_layout(const Config& config, const std::string& prefix) {
 Architecture bert(const Config& config) {
   config.pass_over({"pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
                     "pooler_size_per_head", "pooler_type", "directionality"});
-  return bert_layout(config, "bert.");
+  Architecture model = bert_layout(config, "bert.");
+  using kernel::Activation;
+  model.output_heads = encoder_heads();
+  model.output_heads.push_back(sequence_head(".pooler.dense", Activation::tanh, "classifier"));
+  HeadNames next = sequence_head(".pooler.dense", Activation::tanh, "cls.seq_relationship");
+  next.task = "ForNextSentencePrediction";
+  model.output_heads.push_back(next);
+  // The weights for pre-training also have the other head; that over words is the one of use.
+  HeadNames words = masked_head("cls.predictions.transform.dense", model.activation,
+                                "cls.predictions.transform.LayerNorm", "cls.predictions.decoder",
+                                "cls.predictions.bias");
+  model.output_heads.push_back(words);
+  words.task = "ForPreTraining";
+  model.output_heads.push_back(words);
+  return model;
 }
 
 }  // namespace headwater::family

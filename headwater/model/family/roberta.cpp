@@ -10,6 +10,12 @@ Architecture roberta(const Config& config) {
   model.text->padding = padding;
   model.text->first_position = padding + 1;
   model.positions -= padding + 1;
+  using kernel::Activation;
+  model.output_heads = encoder_heads();
+  model.output_heads.push_back(
+      sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
+  model.output_heads.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
+                                           "lm_head.decoder", "lm_head.bias"));
   return model;
 }
 

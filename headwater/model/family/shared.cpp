@@ -58,4 +58,59 @@ void encoder_sizes(const Config& config, Architecture& model) {
   config.pass_over({"attention_probs_dropout_prob", "hidden_dropout_prob"});
 }
 
+namespace {
+
+HeadNames plain_head(const char* task, HeadNames::Kind kind, HeadNames::Rows rows,
+                     const std::string& out) {
+  HeadNames head;
+  head.task = task;
+  head.kind = kind;
+  head.rows = rows;
+  head.out = out;
+  return head;
+}
+
+}  // namespace
+
+std::vector<HeadNames> encoder_heads() {
+  using Kind = HeadNames::Kind;
+  using Rows = HeadNames::Rows;
+  return {plain_head("ForTokenClassification", Kind::token_classes, Rows::each, "classifier"),
+          plain_head("ForQuestionAnswering", Kind::answers, Rows::each, "qa_outputs")};
+}
+
+HeadNames sequence_head(const std::string& dense, kernel::Activation activation,
+                        const std::string& out) {
+  HeadNames head = plain_head("ForSequenceClassification", HeadNames::Kind::classes,
+                              HeadNames::Rows::first, out);
+  head.dense_in_body = dense.starts_with('.');
+  head.dense = {head.dense_in_body ? dense.substr(1) : dense};
+  head.activation = activation;
+  return head;
+}
+
+HeadNames masked_head(const std::string& dense, kernel::Activation activation,
+                      const std::string& norm, const std::string& out,
+                      const std::string& out_bias) {
+  HeadNames head =
+      plain_head("ForMaskedLM", HeadNames::Kind::masked_words, HeadNames::Rows::each, out);
+  head.dense = {dense};
+  head.activation = activation;
+  head.norm = norm;
+  head.tied = true;
+  head.out_bias = out_bias;
+  return head;
+}
+
+std::vector<HeadNames> decoder_heads(const std::string& language, const std::string& token_out,
+                                     bool tied) {
+  using Kind = HeadNames::Kind;
+  using Rows = HeadNames::Rows;
+  HeadNames words = plain_head(language.c_str(), Kind::next_words, Rows::each, "lm_head");
+  words.tied = tied;
+  return {words, plain_head("ForSequenceClassification", Kind::classes, Rows::last, "score"),
+          plain_head("ForTokenClassification", Kind::token_classes, Rows::each, token_out),
+          plain_head("ForQuestionAnswering", Kind::answers, Rows::each, "qa_outputs")};
+}
+
 }  // namespace headwater::family

@@ -1,0 +1,111 @@
+#include "headwater/model/backward.h"
+
+#include <algorithm>
+
+#include "headwater/model/norm.h"
+#include "headwater/model/projection.h"
+
+namespace headwater {
+namespace {
+
+void copy(MatrixView from, MatrixSpan to) {
+  for (int t = 0; t < from.rows(); ++t) std::ranges::copy(from.row(t), to.row(t).begin());
+}
+
+}  // namespace
+
+Backward::Backward(const Model& model, int n) : model_(model), shape_(model.architecture()) {
+  const int queries = shape_.heads * shape_.head_size;
+  if (shape_.rope) angles_ = angles(*shape_.rope, 0, n, n);
+  normed_ = Matrix(n, shape_.width);
+  fed_ = Matrix(n, shape_.width);
+  middle_ = Matrix(n, shape_.width);
+  wide_ = Matrix(n, shape_.width);
+  if (!shape_.query_norm.empty()) before_ = Matrix(n, projected_columns(shape_));
+  projected_ = Matrix(n, projected_columns(shape_));
+  columns_ = Matrix(n, projected_columns(shape_));
+  mixed_ = Matrix(n, queries);
+  heads_ = Matrix(n, queries);
+  up_ = Matrix(n, shape_.inner);
+  inner_ = Matrix(n, shape_.inner);
+  if (!shape_.gate.name.empty() || !shape_.packed_gate.name.empty())
+    gate_ = Matrix(n, shape_.inner);
+}
+
+void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
+                     const kernel::HeadMap& fused) {
+  const LayerWeights& layer = model_.layer(l);
+  run(layer, input);
+  if (!shape_.norm_first)
+    apply_norm_backward(shape_, layer.feed_norm, sum, gradient, kernel::Into::store, gradient);
+  feed_backward(layer, gradient);
+  attend_backward(layer, input, gradient, fused);
+}
+
+// As Forward::step, up to what the activation is taken of.
+void Backward::run(const LayerWeights& layer, MatrixView input) {
+  if (shape_.norm_first) apply_norm(shape_, layer.attention_norm, input, normed_);
+  project(shape_, layer, shape_.norm_first ? MatrixView(normed_) : input, projected_);
+  if (before_.rows() > 0) copy(projected_, before_);
+  place(shape_, layer, angles_, projected_);
+  kernel::attention(attention_of(shape_, layer, projected_), mixed_, {});
+  copy(input, middle_);
+  if (layer.attention_scale.empty()) {
+    kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, kernel::Into::add}, middle_);
+  } else {
+    kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, {}}, wide_);
+    const MatrixView added = scaled(wide_, layer.attention_scale);
+    for (size_t k = 0; k < middle_.size(); ++k) middle_.data()[k] += added.data()[k];
+  }
+  apply_norm(shape_, shape_.norm_first ? layer.feed_norm : layer.attention_norm, middle_, fed_);
+  kernel::linear(fed_, layer.up.weights, {layer.up.bias, {}, {}}, up_);
+  if (gate_.rows() > 0) kernel::linear(fed_, layer.gate.weights, {layer.gate.bias, {}, {}}, gate_);
+}
+
+// gradient times the factors, or itself where there are none.
+MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
+  if (scale.empty()) return gradient;
+  for (int t = 0; t < gradient.rows(); ++t)
+    for (size_t d = 0; d < scale.size(); ++d) wide_.row(t)[d] = scale[d] * gradient.row(t)[d];
+  return wide_;
+}
+
+// From after the feed-forward half, without the norm behind it, to before it, without the norm
+// behind the first half.
+void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
+  kernel::linear(scaled(gradient, layer.feed_scale), kernel::turned(layer.down.weights), {},
+                 inner_);
+  // With the norm before the half, its gradient goes round the norm on its own.
+  const kernel::Into into = shape_.norm_first ? kernel::Into::store : kernel::Into::add;
+  const MatrixSpan to = shape_.norm_first ? MatrixSpan(wide_) : gradient;
+  if (gate_.rows() == 0) {
+    kernel::activation_backward(up_, shape_.activation, inner_);
+    kernel::linear(inner_, kernel::turned(layer.up.weights), {{}, {}, into}, to);
+  } else {
+    kernel::gated_backward(shape_.activation, inner_, gate_, up_);
+    kernel::linear(up_, kernel::turned(layer.up.weights), {{}, {}, into}, to);
+    kernel::linear(gate_, kernel::turned(layer.gate.weights), {{}, {}, kernel::Into::add}, to);
+  }
+  if (shape_.norm_first)
+    apply_norm_backward(shape_, layer.feed_norm, middle_, wide_, kernel::Into::add, gradient);
+  else
+    apply_norm_backward(shape_, layer.attention_norm, middle_, gradient, kernel::Into::store,
+                        gradient);
+}
+
+void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
+                               const kernel::HeadMap& fused) {
+  kernel::linear(scaled(gradient, layer.attention_scale), kernel::turned(layer.mixed.weights), {},
+                 heads_);
+  kernel::attention_backward(
+      attention_of(shape_, layer, projected_), heads_,
+      {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
+      fused);
+  place_backward(shape_, layer, angles_, before_, columns_);
+  if (!shape_.norm_first)
+    return project_backward(shape_, layer, columns_, kernel::Into::add, gradient);
+  project_backward(shape_, layer, columns_, kernel::Into::store, wide_);
+  apply_norm_backward(shape_, layer.attention_norm, input, wide_, kernel::Into::add, gradient);
+}
+
+}  // namespace headwater

@@ -1,0 +1,20 @@
+#include "headwater/model/norm.h"
+
+namespace headwater {
+
+void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x, MatrixSpan out) {
+  if (model.norm == Architecture::Norm::layer)
+    kernel::layer_norm(x, norm.weight, norm.bias, model.epsilon, out);
+  else
+    kernel::rms_norm(x, norm.weight, model.epsilon, out);
+}
+
+void apply_norm_backward(const Architecture& model, const NormWeights& norm, MatrixView x,
+                         MatrixView gradient, kernel::Into into, MatrixSpan dx) {
+  if (model.norm == Architecture::Norm::layer)
+    kernel::layer_norm_backward(x, norm.weight, model.epsilon, gradient, into, dx);
+  else
+    kernel::rms_norm_backward(x, norm.weight, model.epsilon, gradient, into, dx);
+}
+
+}  // namespace headwater

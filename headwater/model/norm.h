@@ -1,0 +1,15 @@
+// The norm of a model's kind, and its derivative.
+#pragma once
+#include "headwater/kernel/backward.h"
+#include "headwater/model/layer_weights.h"
+
+namespace headwater {
+
+/// out may be x.
+void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x, MatrixSpan out);
+
+/// For out = norm(x): dx = (or +=) the gradient of x, given that of out. dx may be `gradient`.
+void apply_norm_backward(const Architecture& model, const NormWeights& norm, MatrixView x,
+                         MatrixView gradient, kernel::Into into, MatrixSpan dx);
+
+}  // namespace headwater

@@ -1,0 +1,106 @@
+#include "headwater/model/projection.h"
+
+#include "headwater/model/norm.h"
+
+namespace headwater {
+namespace {
+
+MatrixSpan columns(MatrixSpan x, int first, int count) {
+  return {x.data() + first, x.rows(), count, x.stride()};
+}
+
+int query_columns(const Architecture& model) { return model.heads * model.head_size; }
+int key_columns(const Architecture& model) { return model.groups * model.head_size; }
+
+// The heads of row t, a row each.
+MatrixSpan heads_of(const Architecture& model, MatrixSpan rows, int t) {
+  return {rows.row(t).data(), rows.columns() / model.head_size, model.head_size};
+}
+
+}  // namespace
+
+int projected_columns(const Architecture& model) {
+  return query_columns(model) + 2 * key_columns(model);
+}
+
+MatrixSpan queries_of(const Architecture& model, MatrixSpan projected) {
+  return columns(projected, 0, query_columns(model));
+}
+
+MatrixSpan keys_of(const Architecture& model, MatrixSpan projected) {
+  return columns(projected, query_columns(model), key_columns(model));
+}
+
+MatrixSpan values_of(const Architecture& model, MatrixSpan projected) {
+  return columns(projected, query_columns(model) + key_columns(model), key_columns(model));
+}
+
+void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
+             MatrixSpan projected) {
+  const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
+    kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
+  };
+  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected);
+  linear(layer.query, queries_of(model, projected));
+  linear(layer.key, keys_of(model, projected));
+  linear(layer.value, values_of(model, projected));
+}
+
+void place(const Architecture& model, const LayerWeights& layer,
+           const std::optional<Angles>& angles, MatrixSpan projected) {
+  const MatrixSpan queries = queries_of(model, projected), keys = keys_of(model, projected);
+  if (!layer.query_norm.weight.empty())
+    for (int t = 0; t < projected.rows(); ++t) {
+      const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
+      apply_norm(model, layer.query_norm, query, query);
+      apply_norm(model, layer.key_norm, key, key);
+    }
+  if (!angles) return;
+  kernel::rotate(queries, model.heads, angles->cosine, angles->sine);
+  kernel::rotate(keys, model.groups, angles->cosine, angles->sine);
+}
+
+kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
+                               MatrixSpan projected) {
+  kernel::Attention attention;
+  attention.queries = queries_of(model, projected);
+  attention.keys = keys_of(model, projected);
+  attention.values = values_of(model, projected);
+  attention.heads = model.heads;
+  attention.groups = model.groups;
+  attention.scale = layer.scale;
+  attention.sight = {model.causal, layer.window, 0};
+  return attention;
+}
+
+void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
+                      kernel::Into into, MatrixSpan gradient) {
+  const auto linear = [&](const LinearWeights& map, MatrixView from, kernel::Into how) {
+    kernel::linear(from, kernel::turned(map.weights), {{}, {}, how}, gradient);
+  };
+  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected, into);
+  linear(layer.query, queries_of(model, projected), into);
+  linear(layer.key, keys_of(model, projected), kernel::Into::add);
+  linear(layer.value, values_of(model, projected), kernel::Into::add);
+}
+
+void place_backward(const Architecture& model, const LayerWeights& layer,
+                    const std::optional<Angles>& angles, MatrixSpan before, MatrixSpan gradient) {
+  const MatrixSpan queries = queries_of(model, gradient), keys = keys_of(model, gradient);
+  if (angles) {
+    Matrix back = angles->sine.copy();
+    for (size_t k = 0; k < back.size(); ++k) back.data()[k] = -back.data()[k];
+    kernel::rotate(queries, model.heads, angles->cosine, back);
+    kernel::rotate(keys, model.groups, angles->cosine, back);
+  }
+  if (layer.query_norm.weight.empty()) return;
+  for (int t = 0; t < gradient.rows(); ++t) {
+    const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
+    apply_norm_backward(model, layer.query_norm, heads_of(model, queries_of(model, before), t),
+                        query, kernel::Into::store, query);
+    apply_norm_backward(model, layer.key_norm, heads_of(model, keys_of(model, before), t), key,
+                        kernel::Into::store, key);
+  }
+}
+
+}  // namespace headwater

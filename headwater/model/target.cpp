@@ -1,0 +1,207 @@
+#include "headwater/model/target.h"
+
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/model/tokenizer/tokenizer.h"
+#include "headwater/source/mask.h"
+
+namespace headwater {
+namespace {
+
+std::optional<int> number_in(std::string_view text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) return {};
+  return value;
+}
+
+std::optional<Tokenizer> open_tokenizer(const Model& model) {
+  const auto path = std::filesystem::path(model.name()) / "tokenizer.json";
+  std::error_code missing;
+  if (!model.architecture().text || !std::filesystem::exists(path, missing)) return {};
+  return Tokenizer::open(path.string());
+}
+
+// The only logits that a target may be of, and their names.
+class Choice {
+ public:
+  Choice(const Model& model, const Head& head, const Example& example, std::optional<int> row,
+         MatrixView finished)
+      : model_(model), head_(head), labels_(model.architecture().labels), n_(finished.rows()) {
+    if (head.kind() == Head::Kind::masked_words || head.kind() == Head::Kind::next_words)
+      tokenizer_ = open_tokenizer(model);
+    switch (head.kind()) {
+      case Head::Kind::classes:
+        first_ = head.row(example.ids, n_);
+        logits_ = head.logits(head.by_row() ? finished.rows(first_, 1) : finished);
+        break;
+      case Head::Kind::masked_words:
+        first_ = row ? *row : place_of_mask(example);
+        logits_ = head.logits(finished.rows(first_, 1));
+        break;
+      case Head::Kind::next_words:
+        first_ = row.value_or(n_ - 1);
+        logits_ = head.logits(finished.rows(first_, 1));
+        break;
+      case Head::Kind::token_classes:
+      case Head::Kind::answers:
+        first_ = row.value_or(0);
+        logits_ = head.logits(row ? finished.rows(first_, 1) : finished);
+        break;
+    }
+  }
+
+  /// The logit that `text` names; not `other`, if there is one, and of the same row.
+  Logit find(const std::string& text, const Logit* other) const {
+    if (text == "best") return largest(other, {});
+    switch (head_.kind()) {
+      case Head::Kind::classes:
+      case Head::Kind::token_classes:
+        return largest(other, class_of(text));
+      case Head::Kind::answers:
+        return answer_of(text, other);
+      case Head::Kind::masked_words:
+      case Head::Kind::next_words:
+        return largest(other, word_of(text));
+    }
+    return {};
+  }
+
+ private:
+  // Of all logits, or of those with this id.
+  Logit largest(const Logit* other, std::optional<int> id) const {
+    const bool one_row = other && head_.kind() == Head::Kind::token_classes;
+    int best_row = -1, best = -1;
+    for (int r = 0; r < logits_.rows(); ++r) {
+      if (one_row && first_ + r != other->row) continue;
+      for (int k = id.value_or(0); k < (id ? *id + 1 : head_.outputs()); ++k) {
+        if (other && !id && k == other->id && first_ + r == other->row) continue;
+        if (best >= 0 && logits_(r, k) <= logits_(best_row, best)) continue;
+        best_row = r;
+        best = k;
+      }
+    }
+    if (best < 0)
+      fail("{}: has one class, expected two for --against; leave it out", model_.name());
+    return logit(best_row, best);
+  }
+
+  Logit logit(int r, int id) const {
+    return {name_of(first_ + r, id), id, first_ + r, double{logits_(r, id)}};
+  }
+
+  std::string name_of(int row, int id) const {
+    if (head_.kind() == Head::Kind::answers)
+      return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
+    if (tokenizer_) {
+      try {
+        return tokenizer_->token_of(id);
+      } catch (const Error&) {  // a vocabulary smaller than the model's
+      }
+    } else if (labels_.size() == static_cast<size_t>(head_.outputs())) {
+      return labels_[static_cast<size_t>(id)];
+    }
+    return std::to_string(id);
+  }
+
+  int checked(int id, const char* what) const {
+    if (id < 0 || id >= head_.outputs())
+      fail("{}: has no {} {}, expected 0 to {}; choose one of them", model_.name(), what, id,
+           head_.outputs() - 1);
+    return id;
+  }
+
+  int class_of(const std::string& text) const {
+    for (size_t k = 0; k < labels_.size(); ++k)
+      if (labels_[k] == text) return checked(static_cast<int>(k), "class");
+    if (const auto number = number_in(text)) return checked(*number, "class");
+    const std::vector<std::string_view> names(labels_.begin(), labels_.end());
+    if (names.empty())
+      fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
+           model_.name(), head_.outputs(), text, head_.outputs() - 1);
+    fail("{}: has no class '{}'{}", model_.name(), text, suggestion(text, names));
+  }
+
+  Logit answer_of(const std::string& text, const Logit* other) const {
+    const size_t colon = text.find(':');
+    const std::string end = text.substr(0, colon);
+    if (end != "start" && end != "end")
+      fail(
+          "{}: gives starts and ends of answers, expected start:K or end:K instead of '{}'; for "
+          "example start:3",
+          model_.name(), text);
+    const int id = end == "start" ? 0 : 1;
+    if (colon == std::string::npos) return largest(other, id);
+    const std::optional<int> row = number_in(std::string_view(text).substr(colon + 1));
+    if (!row || *row < -n_ || *row >= n_)
+      fail("{}: has {} tokens, expected the number of one in '{}'; give 0 to {}", model_.name(), n_,
+           text, n_ - 1);
+    const int place = *row < 0 ? *row + n_ : *row;
+    if (place - first_ < 0 || place - first_ >= logits_.rows())
+      fail_usage("--row: was given beside '{}', expected one of them; leave --row out", text);
+    return logit(place - first_, id);
+  }
+
+  int word_of(const std::string& text) const {
+    const bool marked = text.starts_with("token:");
+    const std::string word = marked ? text.substr(6) : text;
+    if (const auto number = number_in(word); number && !marked) return checked(*number, "word");
+    if (!tokenizer_)
+      fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
+           model_.name(), word);
+    // As it stands within a text, as it stands at its start, as the vocabulary spells it.
+    std::vector<std::string> pieces;
+    for (const std::string& written : {" " + word, word}) {
+      const Encoding encoding = tokenizer_->encode(written, {}, false);
+      if (encoding.ids.size() == 1) return checked(encoding.ids[0], "word");
+      pieces = encoding.tokens;
+    }
+    if (const auto id = tokenizer_->id_of(word)) return checked(*id, "word");
+    fail(
+        "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
+        "give one of these",
+        model_.name(), word,
+        pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
+  }
+
+  int place_of_mask(const Example& example) const {
+    std::vector<int> places;
+    for (int t = 0; t < n_; ++t)
+      if (is_mask_token(example.tokens[static_cast<size_t>(t)])) places.push_back(t);
+    if (places.size() == 1) return places[0];
+    fail("{}: has {} mask tokens in this input, expected one, at which it says a word; {}",
+         model_.name(), places.size(),
+         places.empty() ? "put one into the text, or give --row"
+                        : fmt::format("give --row {}", fmt::join(places, " or ")));
+  }
+
+  const Model& model_;
+  const Head& head_;
+  const std::vector<std::string>& labels_;
+  std::optional<Tokenizer> tokenizer_;
+  int n_;
+  int first_ = 0;  // the token of the first row of logits
+  Matrix logits_;
+};
+
+}  // namespace
+
+Target choose_target(const Model& model, const Head& head, const Example& example,
+                     const GradientRequest& request, MatrixView finished) {
+  const Choice choice(model, head, example, request.row, finished);
+  Target target{choice.find(request.target, nullptr), {}};
+  if (request.against.empty()) return target;
+  target.against = choice.find(request.against, &target.logit);
+  if (target.against->id == target.logit.id && target.against->row == target.logit.row)
+    fail("{}: '{}' is the target itself, expected another to hold it against; choose another",
+         model.name(), target.logit.name);
+  return target;
+}
+
+}  // namespace headwater

@@ -1,0 +1,120 @@
+// Differentiates a model and writes what it computes, for the Python tests to compare with torch:
+// headwater_gradients FOLDER ids 1,2,3 TARGET AGAINST ROW OUT, or
+// headwater_gradients FOLDER pixels HEIGHT,WIDTH,FILE TARGET AGAINST ROW OUT, with "-" for no
+// AGAINST or ROW. OUT gets floats: all logits; the target's id, row, value and, with one against
+// it, that one's; the maps of all layers for the mean of heads, then for each head; the input
+// gradient's norms and products with the input.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "headwater/model/head.h"
+#include "headwater/model/model_source.h"
+
+namespace headwater {
+namespace {
+
+void put(std::ofstream& out, MatrixView rows) {
+  for (int t = 0; t < rows.rows(); ++t)
+    out.write(reinterpret_cast<const char*>(rows.row(t).data()),
+              static_cast<std::streamsize>(rows.row(t).size_bytes()));
+}
+
+void put(std::ofstream& out, const Vector& numbers) {
+  put(out, MatrixView(numbers.data(), 1, static_cast<int>(numbers.size())));
+}
+
+void put(std::ofstream& out, const Logit& logit) {
+  put(out, Vector{static_cast<float>(logit.id), static_cast<float>(logit.row),
+                  static_cast<float>(logit.value)});
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string one; std::getline(stream, one, ',');) parts.push_back(one);
+  return parts;
+}
+
+Pixels read_pixels(const std::vector<std::string>& words) {
+  Pixels pixels;
+  pixels.height = std::stoi(words.at(0));
+  pixels.width = std::stoi(words.at(1));
+  pixels.values.resize(3 * static_cast<size_t>(pixels.height) * static_cast<size_t>(pixels.width));
+  std::ifstream(words.at(2), std::ios::binary)
+      .read(reinterpret_cast<char*>(pixels.values.data()),
+            static_cast<std::streamsize>(pixels.values.size() * sizeof(float)));
+  return pixels;
+}
+
+void put_logits(const Model& model, const Matrix& embedded, const std::vector<int>& ids,
+                std::ofstream& out) {
+  Forward forward(model, embedded.copy());
+  while (forward.next() < model.architecture().layers) forward.step();
+  Matrix finished(embedded.rows(), embedded.columns());
+  model.finish(forward.hidden(), finished);
+  const Head head(model);
+  const bool one = head.kind() == Head::Kind::classes && head.by_row();
+  put(out,
+      head.logits(one ? MatrixView(finished).rows(head.row(ids, finished.rows()), 1) : finished));
+}
+
+template <class Input>
+void write_all(const Model& model, const Input& input, const std::vector<int>& ids,
+               GradientRequest request, const char* path) {
+  std::ofstream out(path, std::ios::binary);
+  const Matrix embedded = model.embed(input);
+  put_logits(model, embedded, ids, out);
+  Example example;
+  example.tokens.resize(static_cast<size_t>(embedded.rows()));
+  example.ids = ids;
+  const int layers = model.architecture().layers;
+  request.range = {0, layers};
+  ModelSource source(model, example, input);
+  GradientAnswer answer;
+  for (int head = -1; head < model.architecture().heads; ++head) {
+    request.fuse = head < 0 ? Fuse::mean : Fuse::one(head);
+    std::vector<Matrix> maps(static_cast<size_t>(layers));
+    answer = source.gradients(request, [&](int layer, MatrixSpan map) {
+      Matrix& kept = maps[static_cast<size_t>(layer)] = Matrix(map.rows(), map.columns());
+      for (int i = 0; i < map.rows(); ++i)
+        std::copy_n(map.row(i).data(), map.columns(), kept.row(i).data());
+    });
+    if (head < 0) {
+      put(out, answer.target.logit);
+      if (answer.target.against) put(out, *answer.target.against);
+    }
+    for (const Matrix& map : maps) put(out, map);
+  }
+  put(out, answer.input.norm);
+  put(out, answer.input.times_input);
+}
+
+int run(int count, char** words) {
+  if (count != 8) return 2;
+  const std::unique_ptr<Model> model = Model::open(words[1]);
+  GradientRequest request;
+  request.target = words[4];
+  if (std::string(words[5]) != "-") request.against = words[5];
+  if (std::string(words[6]) != "-") request.row = std::atoi(words[6]);
+  if (std::string(words[2]) == "ids") {
+    TextInput input;
+    for (const std::string& id : split(words[3])) input.ids.push_back(std::stoi(id));
+    write_all(*model, input, input.ids, request, words[7]);
+  } else {
+    write_all(*model, read_pixels(split(words[3])), {}, request, words[7]);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace headwater
+
+int main(int count, char** words) {
+  try {
+    return headwater::run(count, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
