@@ -29,25 +29,14 @@ constexpr int task_outputs = 4 * tile_rows;
 // More rows of x than this are taken in several goes, so that packing needs little memory.
 constexpr int rows_at_once = 512;
 
-// Numbers of one row of x on their way into out.
-HWY_INLINE void put(Into into, const float* from, int count, float* HWY_RESTRICT to) {
-  const hn::CappedTag<float, 4> d;
-  constexpr int step = static_cast<int>(hn::MaxLanes(d));
-  if (count == tile_rows) {
-    HWY_UNROLL(3)
-    for (int o = 0; o < tile_rows; o += step) {
-      auto v = hn::LoadU(d, from + o);
-      if (into == Into::add) v = hn::Add(hn::LoadU(d, to + o), v);
-      if (into == Into::multiply) v = hn::Mul(hn::LoadU(d, to + o), v);
-      hn::StoreU(v, d, to + o);
-    }
-    return;
-  }
-  for (int o = 0; o < count; ++o) {
-    if (into == Into::store) to[o] = from[o];
-    if (into == Into::add) to[o] += from[o];
-    if (into == Into::multiply) to[o] *= from[o];
-  }
+using One = hn::CappedTag<float, 1>;
+
+// Numbers on their way into out, side by side.
+template <class D>
+HWY_INLINE void put(Into into, D d, hn::Vec<D> v, float* HWY_RESTRICT to) {
+  if (into == Into::add) v = hn::Add(hn::LoadU(d, to), v);
+  if (into == Into::multiply) v = hn::Mul(hn::LoadU(d, to), v);
+  hn::StoreU(v, d, to);
 }
 
 // One product of some rows of x: x(first ... first + rows - 1) W^T into the same rows of out.
@@ -124,39 +113,46 @@ class LinearPart {
       }
       k += depth_step;
     } while (k < weights_.inputs);
-    with_activation(finish_.activation, [&](auto activate) {
-      float* tile = sums;
-      for (const PackedPanel& panel : panels_)
-        for (int o = 0; o < count; o += tile_rows) {
-          finish_tile<decltype(activate)>(panel, first + o, std::min(tile_rows, count - o), tile);
-          tile += tile_rows * panel.width;
-        }
-    });
+    float* tile = sums;
+    for (const PackedPanel& panel : panels_) {
+      with_activation(finish_.activation, [&](auto activate) {
+        activate_panel<decltype(activate)>(panel, first, count, tile);
+      });
+      store_panel(panel, first, count, tile);
+      tile += (count + tile_rows - 1) / tile_rows * tile_rows * panel.width;
+    }
   }
 
+  // Row o of `sums` is output first + o for the panel's rows of x.
   template <class Activate>
-  void finish_tile(const PackedPanel& panel, int output, int count, float* tile) const {
+  void activate_panel(const PackedPanel& panel, int first, int count, float* sums) const {
     const Floats d;
     for (int o = 0; o < count; ++o) {
       const FloatVec bias =
-          hn::Set(d, finish_.bias.empty() ? 0.0f : finish_.bias[static_cast<size_t>(output + o)]);
+          hn::Set(d, finish_.bias.empty() ? 0.0f : finish_.bias[static_cast<size_t>(first + o)]);
       for (int i = 0; i < panel.width; i += vector_floats) {
-        float* at = tile + o * panel.width + i;
+        float* at = sums + o * panel.width + i;
         hn::Store(Activate::of(hn::Add(hn::Load(d, at), bias)), d, at);
       }
     }
-    for (int t = 0; t < panel.count; t += 4) {
-      HWY_ALIGN float four[4][tile_rows];
-#if HWY_TARGET == HWY_SCALAR
-      for (int i = 0; i < std::min(4, panel.count - t); ++i)
-        for (int o = 0; o < tile_rows; ++o) four[i][o] = tile[o * panel.width + t + i];
-#else
-      for (int o = 0; o < tile_rows; o += 4)
-        transpose_four(tile + o * panel.width + t, panel.width, &four[0][o], tile_rows);
-#endif
-      for (int i = 0; i < std::min(4, panel.count - t); ++i)
-        put(finish_.into, four[i], count, &out_(panel.first + t + i, output));
+  }
+
+  // A few rows of x at a time, all outputs of the task: the rows of out are far apart.
+  void store_panel(const PackedPanel& panel, int first, int count, const float* sums) const {
+    const int fours_of_rows = panel.count / four * four, fours = count / four * four;
+    for (int t = 0; t < fours_of_rows; t += four) {
+      float* to = &out_(panel.first + t, first);
+      for (int o = 0; o < fours; o += four) {
+        hn::Vec<Four> v[four];
+        load_turned(sums + o * panel.width + t, panel.width, v);
+        HWY_UNROLL(4)
+        for (int i = 0; i < four; ++i) put(finish_.into, Four(), v[i], to + i * out_.stride() + o);
+      }
     }
+    for (int t = 0; t < panel.count; ++t)
+      for (int o = t < fours_of_rows ? fours : 0; o < count; ++o)
+        put(finish_.into, One(), hn::Set(One(), sums[o * panel.width + t]),
+            &out_(panel.first + t, first + o));
   }
 
   MatrixView x_;

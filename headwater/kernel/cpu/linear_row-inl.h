@@ -28,6 +28,7 @@ constexpr double linear_worth_threads = 1 << 17;
 //
 // Vectors of a row would be added in another order than tile-inl.h promises. So a square of
 // numbers, a vector from each row, is turned in registers; the memory is slower than that.
+// The next rows, which lie behind these, are fetched as those of tile-inl.h are.
 template <class Read>
 HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, int count,
                                    int depth, const float* HWY_RESTRICT x) {
@@ -44,7 +45,10 @@ HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, 
       const size_t at = static_cast<size_t>(j) * Read::width;
       if (j + vector_floats <= depth) {
         HWY_UNROLL(16)
-        for (int i = 0; i < vector_floats; ++i) v[i] = Read::vector(row[i] + at);
+        for (int i = 0; i < vector_floats; ++i) {
+          v[i] = Read::vector(row[i] + at);
+          hwy::Prefetch(row[i] + vector_floats * bytes + at);
+        }
       } else {
         for (int i = 0; i < vector_floats; ++i)
           v[i] = read_first<Read>(row[i] + at, static_cast<size_t>(depth - j));

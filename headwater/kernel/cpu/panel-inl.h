@@ -38,20 +38,29 @@ inline size_t packed_rows(const std::vector<PackedPanel>& panels) {
   return panels.empty() ? 0 : static_cast<size_t>(panels.back().first + panels.back().width);
 }
 
-// to[k * width + i] = x(first + i, k); 0 for rows that only fill up.
+// to[k * width + i] = x(first + i, k); 0 for rows that only fill up. Square by square, a vector
+// from each row.
 HWY_INLINE void pack_panel_rows(MatrixView x, const PackedPanel& panel, float* HWY_RESTRICT to) {
-  const float* from = x.row(panel.first).data();
-  const int fours = panel.count / 4 * 4, width = panel.width;
-  int k = 0;
-  for (; k + 4 <= x.columns(); k += 4)
-    for (int i = 0; i < fours; i += 4)
-      transpose_four(from + i * x.stride() + k, x.stride(), to + k * width + i, width);
-  for (; k < x.columns(); ++k)
-    for (int i = 0; i < fours; ++i) to[k * width + i] = from[i * x.stride() + k];
-  if (fours == width) return;
-  for (k = 0; k < x.columns(); ++k) {
-    for (int i = fours; i < panel.count; ++i) to[k * width + i] = from[i * x.stride() + k];
-    for (int i = panel.count; i < width; ++i) to[k * width + i] = 0;
+  const Floats d;
+  for (int first = 0; first < panel.width; first += vector_floats) {
+    const int rows = std::clamp(panel.count - first, 0, vector_floats);
+    const float* from = x.data() + (panel.first + first) * x.stride();
+    for (int k = 0; k < x.columns(); k += vector_floats) {
+      const int some = std::min(vector_floats, x.columns() - k);
+      FloatVec v[lanes];
+      if (rows == vector_floats && some == vector_floats) {
+        HWY_UNROLL(16)
+        for (int i = 0; i < vector_floats; ++i) v[i] = hn::LoadU(d, from + i * x.stride() + k);
+      } else {
+        for (int i = 0; i < rows; ++i)
+          v[i] = some == vector_floats
+                     ? hn::LoadU(d, from + i * x.stride() + k)
+                     : load_first(d, from + i * x.stride() + k, static_cast<size_t>(some));
+        for (int i = rows; i < vector_floats; ++i) v[i] = hn::Zero(d);
+      }
+      transpose_lanes(v);
+      for (int i = 0; i < some; ++i) hn::Store(v[i], d, to + (k + i) * panel.width + first);
+    }
   }
 }
 

@@ -14,6 +14,32 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
+// Four numbers, or one where vectors have no more.
+using Four = hn::CappedTag<float, 4>;
+constexpr int four = static_cast<int>(hn::MaxLanes(Four()));
+
+// v[k] has from[i * stride + k] in lane i.
+HWY_INLINE void load_turned(const float* HWY_RESTRICT from, std::ptrdiff_t stride,
+                            hn::Vec<Four>* v) {
+  const Four d;
+#if HWY_TARGET == HWY_SCALAR
+  static_cast<void>(stride);
+  v[0] = hn::LoadU(d, from);
+#else
+  const hn::Repartition<double, Four> pairs;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride);
+  const auto r2 = hn::LoadU(d, from + 2 * stride), r3 = hn::LoadU(d, from + 3 * stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  v[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  v[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  v[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+#endif
+}
+
 // to[k * step + i] = from[i * stride + k] for 4 x 4 numbers.
 HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::ptrdiff_t stride,
                                float* HWY_RESTRICT to, std::ptrdiff_t step) {
@@ -21,18 +47,10 @@ HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::ptrdiff_t st
   for (int k = 0; k < 4; ++k)
     for (int i = 0; i < 4; ++i) to[k * step + i] = from[i * stride + k];
 #else
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride);
-  const auto r2 = hn::LoadU(d, from + 2 * stride), r3 = hn::LoadU(d, from + 3 * stride);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + step);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * step);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * step);
+  hn::Vec<Four> v[4];
+  load_turned(from, stride, v);
+  HWY_UNROLL(4)
+  for (int k = 0; k < 4; ++k) hn::StoreU(v[k], Four(), to + k * step);
 #endif
 }
 
