@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
+#include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
+#include "headwater/model/model_generation.h"
 #include "headwater/model/open.h"
 #include "headwater/output/filter.h"
 #include "headwater/source/arrays.h"
@@ -17,6 +19,11 @@ struct Arguments {
   std::string other;  // compare: the second of two sources
   ModelInput input;
   std::string text_file;
+  GenerationInput generation;  // generate
+  GenerateOptions generate;    // generate
+  std::optional<int> token;    // generate
+  bool ignore_end = false;     // generate
+  bool plain = false;          // generate
   ReadOptions read;
   std::optional<int> item;  // --item K
   bool all_items = false;   // --item all

@@ -7,6 +7,7 @@ namespace headwater::cli {
 
 void run_rollout(const Arguments& arguments);
 void run_flow(const Arguments& arguments);
+void run_generate(const Arguments& arguments);
 void run_raw(const Arguments& arguments);
 void run_average(const Arguments& arguments);
 void run_gradient(const Arguments& arguments);

@@ -51,6 +51,9 @@ class Command {
         ->disable_flag_override()
         ->group(group);
   }
+  void all(const std::vector<OptionSpec>& list) {
+    for (const OptionSpec& one : list) option(one.names, one.about, one.value, one.take, one.group);
+  }
   void source();
   void reading();
   void preparing(Preset preset);
@@ -80,8 +83,7 @@ void Command::source() {
 }
 
 void Command::reading() {
-  for (const auto& list : {input_options(), file_options(), machine_options()})
-    for (const OptionSpec& one : list) option(one.names, one.about, one.value, one.take, one.group);
+  for (const auto& list : {input_options(), file_options(), machine_options()}) all(list);
   app_.add_flag_function(
           "--truncate", [this](int64_t) { arguments.input.truncate = true; },
           "Cut a text that is too long for the model")
@@ -234,6 +236,21 @@ class CommandLine {
                    });
     for (const OptionSpec& one : gradient_options())
       gradient.option(one.names, one.about, one.value, one.take, one.group);
+
+    Command& generate =
+        add("generate", "Text that a model writes, and which prompt tokens each token leans on",
+            "headwater generate llama/ --prompt \"Once upon a time\" --count 20", run_generate);
+    generate.source();
+    generate.all(generate_options());
+    generate.all(machine_options());
+    generate.preparing(Preset::paper);
+    generate.output();
+    generate.showing();
+    generate.flag("--ignore-end", "Go on after the model's end token", &Arguments::ignore_end,
+                  "Generation");
+    generate.flag("--plain", "Only the text, no attribution", &Arguments::plain, "Generation");
+    generate.flag("--by-layer", "With --token: each layer, not the last alone",
+                  &Arguments::by_layer, "Output");
 
     Command& metrics = add("metrics", "Eight numbers on a batch: entropies, concentration, maxima",
                            "headwater metrics batch.npz --layer -1 -o metrics.json", run_metrics);

@@ -35,8 +35,9 @@ struct Attribution {
   Options options;
   Range layers;  // options.layers, resolved
   Example source;
-  std::vector<int> rows;       // the output tokens, one for each row of values; empty if mean_row
-  bool mean_row = false;       // a single row: the mean over all output tokens
+  std::vector<int> rows;  // the output tokens, one for each row of values; empty if mean_row
+  std::vector<std::string> outputs;  // what `rows` counts, where not the source's own tokens
+  bool mean_row = false;             // a single row: the mean over all output tokens
   std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is just one
   std::vector<int> columns;    // the input tokens, where not all n of them; else empty
   std::vector<Matrix> values;  // each rows x n, or rows x columns

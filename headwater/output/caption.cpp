@@ -58,6 +58,7 @@ std::string title_of(const Attribution& result) {
   if (result.method == "average") title = "Average attention";
   if (result.method == "raw") title = "Raw attention";
   if (result.method == "flow") title = "Attention flow";
+  if (result.method == "generate") title = "Rollout of generated tokens";
   if (result.gradient) title = gradient_title(*result.gradient);
   return result.by_layer.empty() ? title : title + " by layer";
 }
@@ -76,7 +77,8 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
   out.push_back(shortened(harmless(result.source.name), 48));
   if (result.source.items > 1)
     out.push_back(fmt::format("item {} of {}", result.source.item, result.source.items));
-  out.push_back(fmt::format("{} token{}", result.source.tokens.size(),
+  out.push_back(fmt::format("{} {}token{}", result.source.tokens.size(),
+                            result.outputs.empty() ? "" : "prompt ",
                             result.source.tokens.size() == 1 ? "" : "s"));
   out.push_back(layers_of(result));
   out.push_back(heads_of(result));
@@ -117,7 +119,12 @@ std::vector<std::string> details_of(const Comparison& result, const Filter& filt
 std::string row_name(const Attribution& result, int r) {
   if (result.mean_row) return "mean over the output tokens";
   const size_t i = static_cast<size_t>(result.rows.at(static_cast<size_t>(r)));
-  return fmt::format("output token {} '{}'", i, token_labels(result.source.tokens).at(i));
+  return fmt::format("{} token {} '{}'", result.outputs.empty() ? "output" : "generated", i,
+                     token_labels(output_tokens(result)).at(i));
+}
+
+const std::vector<std::string>& output_tokens(const Attribution& result) {
+  return result.outputs.empty() ? result.source.tokens : result.outputs;
 }
 
 }  // namespace headwater

@@ -24,4 +24,7 @@ std::vector<std::string> details_of(const Comparison& result, const Filter& filt
 /// "output token 4 'cat'", or "mean over the output tokens". `r` counts the rows of the values.
 std::string row_name(const Attribution& result, int r);
 
+/// What result.rows counts: the source's tokens, or those that were generated.
+const std::vector<std::string>& output_tokens(const Attribution& result);
+
 }  // namespace headwater

@@ -164,6 +164,30 @@ Document document(const Metrics& result, const WriteOptions& options) {
   return out;
 }
 
+Document document(const Generated& result, const WriteOptions& options) {
+  Document out = begin("generate");
+  add(out, "options", options_document(result.options, result.layers));
+  Document how;
+  add(how, "count", int64_t{result.how.count});
+  add(how, "temperature", result.how.temperature);
+  add(how, "top_k", int64_t{result.how.top_k});
+  add(how, "top_p", result.how.top_p);
+  add(how, "seed", std::to_string(result.how.seed));
+  add(how, "position", std::string(result.how.own_position ? "own" : "predicting"));
+  add(out, "generation", std::move(how));
+  add(out, "source", source_document(result.prompt));
+  add(out, "prompt", result.prompt.tokens);
+  add(out, "prompt_ids", result.prompt.ids);
+  add(out, "generated", result.tokens);
+  add(out, "generated_ids", result.ids);
+  add(out, "text", result.text);
+  add(out, "ended", result.ended);
+  if (!result.values.empty()) add(out, "M", Numbers{result.values, true, {}, {}});
+  add(out, "notes", result.notes);
+  if (options.timing) add(out, "timing", timing_document(result.timing));
+  return out;
+}
+
 Document document(const Info& result, const WriteOptions&) {
   Document out = begin("info");
   add(out, "source", source_document(result.source));
