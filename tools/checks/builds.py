@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from . import ROOT, run, tail
 
 FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_image",
-                "fuzz_preprocessor", "fuzz_config"]
+                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer"]
 
 
 def configured(report, preset, *options):
@@ -33,7 +33,7 @@ def asan(report):
 
 
 def fuzz(report):
-    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from tests/hostile, tests/image/hostile and tests/golden"""
+    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from the hostile files and tests/golden"""
     seconds = int(os.environ.get("FUZZ_SECONDS", "20"))
     if not (ROOT / "tests/fuzz/CMakeLists.txt").exists():
         report.fail(f"tests/fuzz/CMakeLists.txt is not there, expected targets {', '.join(FUZZ_TARGETS)}")
@@ -51,7 +51,8 @@ def fuzz(report):
         shutil.rmtree(found, ignore_errors=True)
         for folder in (corpus, found):
             folder.mkdir(parents=True, exist_ok=True)
-        seeds = [folder for folder in (ROOT / "tests/hostile", ROOT / "tests/image/hostile", ROOT / "tests/golden") if folder.exists()]
+        seeds = [folder for folder in (
+            ROOT / "tests/hostile", ROOT / "tests/image/hostile", ROOT / "tests/tokenizer/hostile", ROOT / "tests/golden") if folder.exists()]
         status, output = run([program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048",
                               f"-artifact_prefix={found}/", corpus, *seeds],
                              timeout=seconds + 120)

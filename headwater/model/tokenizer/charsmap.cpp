@@ -43,7 +43,7 @@ Charsmap::Charsmap(std::string_view base64, const std::string& what) : what_(wha
     fail("{}: has a trie of {} bytes, expected at most the {} that are left; check the file", what,
          size, bytes->size() - sizeof size);
   units_.resize(size / sizeof(uint32_t));
-  std::memcpy(units_.data(), bytes->data() + sizeof size, size);
+  if (size > 0) std::memcpy(units_.data(), bytes->data() + sizeof size, size);
   texts_ = bytes->substr(sizeof size + size);
   check_utf8(texts_, what);
 }
