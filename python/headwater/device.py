@@ -63,7 +63,7 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     torch = sys.modules["torch"]
     layers = layers_of(attention)
     device = common_device(layers, name)
-    if len(layers) == 1 and layers[0].ndim in (3, 4, 5):
+    if is_torch(attention) and layers[0].ndim in (3, 4, 5):
         layers = list(layers[0])
     layers = [layer[None, None] if layer.ndim == 2 else layer[None] if layer.ndim == 3 else layer for layer in layers]
     shapes = {(layer.shape[0], *layer.shape[2:]) for layer in layers}
@@ -244,6 +244,13 @@ class Sums:
         p = rollout.double() if rollout.shape[0] <= 2048 else rollout
         p = p / p.sum(-1, keepdim=True).clamp_min(1e-10)
         self.rollout_entropy += float(-(p * p.clamp_min(1e-12).log()).sum(dtype=torch.float64))
+
+    def merge(self, other: "Sums") -> None:
+        """The items of another beside these."""
+        for name in ("entries", "rows", "items", "attention", "entropy", "concentration", "rollout_entropy"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("length", "max_attention", "rollout_max"):
+            setattr(self, name, max(getattr(self, name), getattr(other, name)))
 
     def numbers(self) -> dict[str, Any]:
         return dict(mean_attention=self.attention / self.entries, max_attention=self.max_attention,

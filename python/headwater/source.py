@@ -88,6 +88,8 @@ def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: An
         if value is not None:
             raise Error(f"{word}: was given beside attention in memory, expected a model directory for it; leave it out")
     layers = layers_of(source)
+    if len(layers) == 1 and not is_array(source) and not axes:
+        axes = {2: "nn", 3: "Hnn", 4: "BHnn"}.get(layers[0].ndim, "")  # a list of one layer, not an array of all
     return from_layers(layers, tokens=tokens, attention_mask=attention_mask, axes=axes, sums=sums, nan=nan,
                        name=name or "memory")
 

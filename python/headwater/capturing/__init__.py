@@ -84,11 +84,12 @@ class Capture:
             raise Error(f"pattern '{pattern}': is no regular expression ({wrong}); see docs/python.md") from None
         chosen = {module for module, name in self.names.items() if wanted.fullmatch(name)}
         if not chosen:
-            near = [name for module, name in self.names.items() if "att" in (name + type(module).__name__).lower() and name]
+            near = [name for module, name in self.names.items() if "att" in type(module).__name__.lower() and name]
             there = ", ".join(near[:12] or list(filter(None, self.names.values()))[:12])
             raise Error(f"pattern '{pattern}': matches no module, expected the whole name of some; there are {there}"
                         f"{' and more' if len(near) > 12 else ''}")
-        return chosen
+        self.matched = chosen
+        return {inner for module in chosen for inner in module.modules()}
 
     # -- recording
 
@@ -106,7 +107,7 @@ class Capture:
             if way in (None, "sdpa"):
                 patch.begin(self)
             if way in (None, "eager"):
-                modules = [module for module in self.chosen] if self.chosen is not None else eager.likely(self)
+                modules = list(self.matched) if self.chosen is not None else eager.likely(self)
                 eager.begin(self, modules, ask=True)
         except BaseException:
             self._stop()

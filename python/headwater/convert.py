@@ -1,0 +1,145 @@
+"""To and from the tools that people use beside headwater."""
+from __future__ import annotations
+
+import os
+import re
+from collections import namedtuple
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ._engine import Error
+from .arrays import is_array, to_numpy
+from .source import layers_of
+
+# captum.attr.visualization.VisualizationDataRecord, field for field, for when captum is not there.
+Record = namedtuple("VisualizationDataRecord", "word_attributions pred_prob pred_class true_class attr_class attr_score "
+                                               "raw_input_ids convergence_score")
+
+
+def word_attributions(result: Any, *, row: int | None = None) -> list[Any]:
+    """[(token, score), ...] of one row in the order of the tokens, as transformers-interpret gives it."""
+    if result.batch:
+        return [word_attributions(result.item(k), row=row) for k in range(len(result.tokens))]
+    values = result.matrix()[result.shown_row() if row is None else row]
+    names = [result.tokens[j] for j in result.columns] if result.columns else result.tokens
+    return [(token, float(value)) for token, value in zip(names, values)]
+
+
+def captum_records(result: Any, *, row: int | None = None, pred_prob: float = 0.0, pred_class: Any = "",
+                   true_class: Any = "", attr_class: Any = "", convergence_score: float = 0.0) -> list[Any]:
+    """Records for captum's visualize_text, one for each item; captum's own class where captum is installed."""
+    try:
+        from captum.attr.visualization import VisualizationDataRecord as kind
+    except ImportError:
+        kind = Record
+    items = [result.item(k) for k in range(len(result.tokens))] if result.batch else [result]
+    records = []
+    for item in items:
+        pairs = word_attributions(item, row=row)
+        scores = np.array([score for _, score in pairs])
+        records.append(kind(scores, pred_prob, pred_class, true_class, attr_class, float(scores.sum()),
+                            [token for token, _ in pairs], convergence_score))
+    return records
+
+
+def bertviz_arguments(attention: Any, tokens: Sequence[str] | None = None, *, item: int = 0,
+                      source_tokens: Sequence[str] | None = None,
+                      target_tokens: Sequence[str] | None = None) -> dict[str, Any]:
+    """Keyword arguments of bertviz's head_view and model_view: one torch tensor [1, H, n, n] a layer, and tokens.
+
+    Of a result (each top layer of by_layer is a layer of one head), of layers, of a Hugging Face output; of an
+    encoder-decoder output its three stacks.
+    """
+    import torch
+
+    def tensor(array: Any) -> Any:
+        array = torch.as_tensor(np.array(to_numpy(array), dtype=np.float32))
+        while array.ndim < 4:
+            array = array[None]
+        return array[item:item + 1] if array.shape[0] > 1 else array
+
+    if getattr(attention, "cross_attentions", None):
+        return dict(encoder_attention=tuple(tensor(one) for one in attention.encoder_attentions),
+                    decoder_attention=tuple(tensor(one) for one in attention.decoder_attentions),
+                    cross_attention=tuple(tensor(one) for one in attention.cross_attentions),
+                    encoder_tokens=list(source_tokens or []), decoder_tokens=list(target_tokens or []))
+    if hasattr(attention, "shown_row"):
+        result = attention.item(item) if attention.batch else attention
+        values = to_numpy(result.values)
+        if values.ndim < 2 or values.shape[-1] != values.shape[-2]:
+            raise Error("bertviz: shows square maps, expected all rows of a result; leave out row")
+        layers = values if result.by_layer else [values]
+        return dict(attention=tuple(torch.as_tensor(np.array(one))[None, None] for one in layers),
+                    tokens=list(tokens or result.tokens))
+    layers = layers_of(attention)
+    layers = list(layers[0]) if len(layers) == 1 and layers[0].ndim > 4 else layers
+    found = tuple(tensor(one) for one in layers)
+    return dict(attention=found, tokens=list(tokens or [str(j) for j in range(found[0].shape[-1])]))
+
+
+def attention_from_transformer_lens(cache: Mapping[str, Any]) -> list[Any]:
+    """The layers in an ActivationCache of TransformerLens, or any mapping with its names: [B, H, n, n] each."""
+    found = {}
+    for name in cache.keys():
+        if match := re.fullmatch(r"blocks\.(\d+)\.attn\.hook_pattern", name):
+            found[int(match[1])] = cache[name]
+    if not found:
+        raise Error("cache: holds no blocks.0.attn.hook_pattern, expected one a layer; run the model with run_with_cache")
+    return [found[layer] for layer in sorted(found)]
+
+
+def attention_from_inseq(attributions: Any) -> list[Any]:
+    """Layers [H, generated, attributed] from inseq's attention attributions, [attributed, generated, L, H].
+
+    Takes the array, or a sequence attribution that has it as target_attributions (decoder-only models) or
+    source_attributions. Square, for rollout, only where every position was generated.
+    """
+    if not is_array(attributions):
+        found = getattr(attributions, "target_attributions", None)
+        attributions = found if found is not None else getattr(attributions, "source_attributions", None)
+    if attributions is None or attributions.ndim != 4:
+        raise Error("inseq: holds no attention, expected [attributed, generated, layers, heads]; attribute with method "
+                    "'attention' and no aggregation")
+    turned = np.nan_to_num(to_numpy(attributions)).transpose(2, 3, 1, 0)
+    return [np.ascontiguousarray(layer, dtype=np.float32) for layer in turned]
+
+
+def rows_of(result: Any, item: int) -> dict[str, Any]:
+    values = to_numpy(result.values)
+    values = values.reshape(len(result.by_layer) or 1, -1, values.shape[-1])
+    rows = result.rows
+    columns = result.columns or list(range(len(result.tokens)))
+    layer, row, column = np.meshgrid(result.by_layer or [result.options["layers"][1] - 1], np.arange(len(rows)), columns,
+                                     indexing="ij")
+    mean = list(rows) == ["mean"]
+    return dict(item=np.full(layer.size, item), layer=layer.ravel(),
+                row=[-1 if mean else int(rows[k]) for k in row.ravel()],
+                output=["mean" if mean else result.tokens[rows[k]] for k in row.ravel()],
+                column=column.ravel(), input=[result.tokens[j] for j in column.ravel()], value=values.ravel())
+
+
+def to_pandas(result: Any) -> Any:
+    """A table with a line for each value: item, layer, row, output, column, input, value. Of metrics: a line each."""
+    import pandas
+    if isinstance(result, Mapping):
+        return pandas.DataFrame([dict(result)])
+    if isinstance(result, (list, tuple)):
+        return pandas.concat([to_pandas(one) for one in result], ignore_index=True)
+    items: Iterable[Any] = [result.item(k) for k in range(len(result.tokens))] if result.batch else [result]
+    return pandas.concat([pandas.DataFrame(rows_of(one, k)) for k, one in enumerate(items)], ignore_index=True)
+
+
+def to_parquet(result: Any, path: str | os.PathLike[str]) -> None:
+    """That table as a Parquet file; what was asked and the version are in the file's metadata."""
+    import json
+
+    import pyarrow
+    import pyarrow.parquet
+
+    from ._engine import __version__
+    table = pyarrow.Table.from_pandas(to_pandas(result), preserve_index=False)
+    asked = json.dumps(dict(headwater=__version__, method=getattr(result, "method", "metrics"),
+                            options=getattr(result, "options", {}), source=getattr(result, "source", "")))
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"headwater": asked.encode()})
+    pyarrow.parquet.write_table(table, os.fspath(path))

@@ -1,0 +1,140 @@
+"""Eight numbers on the attention of a model's batch, under the name and with the keys that people have.
+
+The model runs as it is, sdpa or flash; each layer's map is folded as it arrives, so that a few n x n an item exist,
+whatever the numbers of layers and heads. A batch is run in pieces where it would not fit.
+"""
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Mapping
+
+import torch
+
+from . import memory
+from ._engine import Error
+from .arguments import make_options
+from .capturing import CROSS, Capture
+from .capturing.padding import real_positions
+from .device import Sums, prepare
+from .result import Metrics
+
+
+class ICLRMetrics:
+    """`ICLRMetrics().compute_attention_attribution(model, input_batch)`."""
+
+    def compute_attention_attribution(self, model: Any, input_batch: Mapping[str, Any], layer_idx: int = -1,
+                                      attention_layer_pattern: str | None = None) -> Metrics:
+        return compute_attention_attribution(model, input_batch, layer_idx, attention_layer_pattern)
+
+    def _compute_attention_rollout_efficient(self, attention_tensors: Any) -> dict[str, Any]:
+        """rollout_max and rollout_entropy of layers that are there already: [B, H, n, n], [B, n, n] or [n, n] each."""
+        sums = Sums()
+        stacked = [heads_first(one) for one in attention_tensors]
+        for item in range(stacked[0].shape[0]):
+            fold = Fold(len(stacked) - 1)
+            for layer in stacked:
+                fold.add(layer[item].float().mean(0))
+            sums.add(*fold.results())
+        return {key: value for key, value in sums.numbers().items() if key.startswith("rollout")}
+
+
+def heads_first(layer: Any) -> Any:
+    """[B, H, n, n] of [B, n, n] or [n, n], which stand for one head."""
+    return layer if layer.ndim == 4 else layer[:, None] if layer.ndim == 3 else layer[None, None]
+
+
+class Fold:
+    """One item while its layers arrive: R = A_0 A_1 ..., and the layer that the other numbers are of."""
+
+    OPTIONS = make_options(preset="metrics").words()
+
+    def __init__(self, layer: int):
+        self.layer = layer
+        self.count = 0
+        self.rollout: Any = None
+        self.last: deque[Any] = deque(maxlen=max(1, -layer) if layer < 0 else 1)
+        self.kept: Any = None
+
+    def add(self, map: Any) -> None:
+        if self.layer < 0:
+            self.last.append(map.clone())
+        elif self.count == self.layer:
+            self.kept = map.clone()
+        if self.rollout is None:
+            self.rollout = map
+        else:
+            prepare(map, self.OPTIONS)
+            self.rollout = self.rollout @ map
+        self.count += 1
+
+    def results(self) -> tuple[Any, Any]:
+        if self.count == 0:
+            raise Error("capture: no attention was seen, expected some; give attention_layer_pattern, or see docs/python.md")
+        if self.layer < 0 and self.count >= -self.layer:
+            return self.last[0], self.rollout
+        if self.kept is None:
+            raise Error(f"capture: has no layer {self.layer}, expected {-self.count} to {self.count - 1}; choose another")
+        return self.kept, self.rollout
+
+
+def compute_attention_attribution(model: Any, input_batch: Mapping[str, Any], layer_idx: int = -1,
+                                  attention_layer_pattern: str | None = None) -> Metrics:
+    """Runs `model(**input_batch)` and gives mean_attention, max_attention, attention_entropy,
+    attention_concentration (of layer `layer_idx`), rollout_max, rollout_entropy, batch_size and seq_length.
+
+    input_batch: input_ids [B, n], attention_mask [B, n] and whatever else the model takes. attention_layer_pattern
+    is a regular expression that matches the whole names of the modules to look at. Raises headwater.Error.
+    """
+    each = item_sums(model, input_batch, layer_idx, attention_layer_pattern)
+    total = Sums()
+    for one in each:
+        total.merge(one)
+    return Metrics(total.numbers(), dict(Fold.OPTIONS))
+
+
+def item_sums(model: Any, batch: Mapping[str, Any], layer: int = -1, pattern: str | None = None) -> list[Sums]:
+    """The sums of every item of a batch, run in pieces that fit."""
+    first = next((value for value in batch.values() if hasattr(value, "shape") and value.ndim > 0), None)
+    if first is None:
+        raise Error("input_batch: holds no tensor, expected input_ids or what else the model takes; give its keyword arguments")
+    items, length = first.shape[0], first.shape[1] if first.ndim == 2 else 0
+    out: list[Sums] = []
+
+    def work(begin: int, end: int) -> None:
+        out.extend(run_piece(model, memory.cut(batch, begin, end, items), end - begin, layer, pattern))
+
+    memory.in_pieces(items, memory.first_piece(model, items, length or 256, first.device), work)
+    return out
+
+
+def run_piece(model: Any, batch: Mapping[str, Any], items: int, layer: int, pattern: str | None) -> list[Sums]:
+    folds = [Fold(layer) for _ in range(items)]
+    length = 0
+    real: list[Any] = []
+
+    def listen(record: Any, current: Any) -> None:
+        nonlocal length, real
+        if CROSS.search(record.name) or record.queries != record.keys:
+            return
+        if not real:
+            real = real_positions(current.told.get("attention_mask", batch.get("attention_mask")), items,
+                                  record.queries, record.device)
+            length = record.queries
+        if record.queries != length:
+            return
+        for item, fold in enumerate(folds):
+            n = length if real[item] is None else len(real[item])
+            fold.add(record.map(item, "mean", range(n), real[item], real[item]))
+
+    seen = Capture(model, how=None, fuse="mean", pattern=pattern, tokenizer=None,
+                   attention_mask=batch.get("attention_mask"), keep="inputs")
+    seen.listener = listen
+    with torch.no_grad(), seen:
+        model(**batch)
+    out = []
+    for fold in folds:
+        sums = Sums()
+        sums.length = length
+        sums.add(*fold.results())
+        out.append(sums)
+    return out

@@ -1,0 +1,69 @@
+"""Batches in pieces that fit: split by what memory is free, and halved when it was not enough."""
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping
+
+import torch
+
+SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory", "alloc_failed")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in SIGNS)
+
+
+def free_bytes(device: Any) -> int:
+    """What may be taken on a device: of a GPU what the driver and torch's own cache have, of the CPU what Linux says."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 4 << 30
+
+
+def bytes_of_item(model: Any, length: int) -> int:
+    """A guess of what one item of this length takes while the model runs and is captured."""
+    config = getattr(model, "config", None)
+    wide = int(getattr(config, "hidden_size", 0) or 1024)
+    words = int(getattr(config, "vocab_size", 0) or 0)
+    return 4 * (length * (40 * wide + 2 * words) + 6 * length * length)
+
+
+def first_piece(model: Any, items: int, length: int, device: Any) -> int:
+    return max(1, min(items, free_bytes(device) // 2 // max(1, bytes_of_item(model, length))))
+
+
+def cut(batch: Mapping[str, Any], begin: int, end: int, items: int) -> dict[str, Any]:
+    """Items begin ... end - 1 of everything in a batch that has as many."""
+    return {name: value[begin:end] if hasattr(value, "shape") and value.ndim and value.shape[0] == items else value
+            for name, value in batch.items()}
+
+
+def in_pieces(items: int, piece: int, work: Callable[[int, int], None]) -> int:
+    """Calls work(begin, end) over all items, `piece` at a time. Out of memory halves the piece and does it again.
+
+    What `work` adds to must be added only once it has succeeded. Returns the size that went through.
+    """
+    begin = 0
+    while begin < items:
+        end = min(items, begin + piece)
+        try:
+            work(begin, end)
+        except BaseException as error:
+            if not is_out_of_memory(error) or end - begin == 1:
+                raise
+            piece = max(1, (end - begin) // 2)
+            error = None  # its frames hold the tensors that did not fit
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+            continue
+        begin = end
+    return piece

@@ -1,0 +1,132 @@
+"""The class of a tutorial in circulation, method for method: torch tensors in and out, the same numbers.
+
+It fuses heads, adds the residual, drops the smallest weights, divides rows, multiplies layers from below; of a batch it
+takes the first item, and without a residual it divides nothing. The figures are returned; a window opens only where
+matplotlib has one.
+"""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _engine
+from .arrays import is_torch, to_numpy
+from .methods import rollout
+from .plot import draw, pyplot, show
+
+
+class AttentionRollout:
+    """Attention rollout with the tutorial's defaults: discard 0.1 after the residual.
+
+    discard_ratio: share of the smallest weights to drop, in [0, 1). head_fusion: 'mean', 'max' or 'min'.
+    include_residual: whether (A + I) / 2 stands for each layer.
+    """
+
+    def __init__(self, discard_ratio: float = 0.1, head_fusion: str = "mean", include_residual: bool = True):
+        self.discard_ratio = discard_ratio
+        self.head_fusion = head_fusion
+        self.include_residual = include_residual
+
+    def _words(self) -> dict[str, Any]:
+        if self.head_fusion not in ("mean", "max", "min"):
+            raise _engine.Error(f"Unknown head_fusion: {self.head_fusion}")
+        return dict(preset="tutorial", fuse=self.head_fusion, discard=max(0.0, float(self.discard_ratio)),
+                    residual=0.5 if self.include_residual else 0.0, sums="any")
+
+    def _layers(self, attention_layers: Sequence[Any]) -> list[Any]:
+        return [layer[0] if layer.ndim == 4 else layer for layer in attention_layers]
+
+    def _typed(self, values: Any, like: Any) -> Any:
+        return values.to(like.dtype) if is_torch(values) else values.astype(like.dtype, copy=False)
+
+    def compute_rollout(self, attention_layers: Sequence[Any]) -> Any:
+        """[n, n] over all layers; each layer is [n, n], [H, n, n] or [B, H, n, n]."""
+        layers = self._layers(attention_layers)
+        return self._typed(rollout(layers, **self._words()).values, layers[0])
+
+    def compute_rollout_by_layer(self, attention_layers: Sequence[Any]) -> list[Any]:
+        """The rollout up to each layer: a list of [n, n]."""
+        layers = self._layers(attention_layers)
+        return [self._typed(one, layers[0]) for one in rollout(layers, by_layer=True, **self._words()).values]
+
+    def _single(self, layer: Any) -> np.ndarray:
+        layer = to_numpy(self._layers([layer])[0])
+        if layer.ndim == 2:
+            return layer
+        self._words()
+        return getattr(np, self.head_fusion)(layer, axis=0)
+
+    def visualize(self, rollout: Any, tokens: Sequence[str], title: str = "Attention Rollout",
+                  save_path: str | None = None) -> Any:
+        """A figure of a rollout matrix [n, n]; saved too where a path is given."""
+        plt = pyplot()
+        figure, ax = plt.subplots(figsize=(10, 8), layout="constrained")
+        draw(ax, to_numpy(rollout), tokens, tokens, bar="Cumulative Attention")
+        ax.set_xlabel("Input Tokens")
+        ax.set_ylabel("Output Tokens")
+        ax.set_title(title)
+        if save_path:
+            figure.savefig(save_path, dpi=150, bbox_inches="tight")
+        return show(figure)
+
+    def compare_with_single_layer(self, attention_layers: Sequence[Any], tokens: Sequence[str],
+                                  layer_idx: int = -1) -> Any:
+        """A figure with one layer's attention and the rollout, on one scale."""
+        layer_idx = range(len(attention_layers))[layer_idx]
+        whole = to_numpy(self.compute_rollout(attention_layers))
+        single = self._single(attention_layers[layer_idx])
+        largest = max(float(single.max()), float(whole.max()))
+        figure, axes = pyplot().subplots(1, 2, figsize=(16, 7), layout="constrained")
+        for ax, values, title, bar, x, y in (
+                (axes[0], single, f"Single Layer ({layer_idx})", "Attention", "Key Tokens", "Query Tokens"),
+                (axes[1], whole, "Attention Rollout (All Layers)", "Cumulative Attention", "Input Tokens",
+                 "Output Tokens")):
+            draw(ax, values, tokens, tokens, vmax=largest, bar=bar)
+            ax.set_title(title)
+            ax.set_xlabel(x)
+            ax.set_ylabel(y)
+        figure.suptitle("Single Layer vs. Attention Rollout")
+        return show(figure)
+
+    def visualize_evolution(self, attention_layers: Sequence[Any], tokens: Sequence[str],
+                            layers_to_show: Sequence[int] | None = None) -> Any:
+        """A figure with the rollout up to several layers: all of them up to six, else 0, s, 2s, 3s and the last."""
+        rollouts = [to_numpy(one) for one in self.compute_rollout_by_layer(attention_layers)]
+        count = len(rollouts)
+        if layers_to_show is None:
+            step = count // 4
+            layers_to_show = range(count) if count <= 6 else [0, step, 2 * step, 3 * step, count - 1]
+        titles = [f"After Layer {layer}" for layer in layers_to_show]
+        largest = max(float(one.max()) for one in rollouts)
+        return show(panels([rollouts[layer] for layer in layers_to_show], titles, tokens, "Attention Rollout Evolution",
+                           vmax=largest))
+
+
+def panels(matrices: Sequence[np.ndarray], titles: Sequence[str], tokens: Sequence[str], title: str,
+           vmax: float | None = None, across: int = 4) -> Any:
+    across = min(across, len(matrices))
+    down = -(-len(matrices) // across)
+    figure, axes = pyplot().subplots(down, across, figsize=(5 * across, 4.5 * down), squeeze=False, layout="constrained")
+    for ax, values, name in zip(axes.flat, matrices, titles):
+        draw(ax, values, tokens, tokens, vmax=vmax)
+        ax.set_title(name)
+    for ax in axes.flat[len(matrices):]:
+        ax.axis("off")
+    figure.suptitle(title)
+    return figure
+
+
+def compare_discard_ratios(attention_layers: Sequence[Any], tokens: Sequence[str],
+                           ratios: Sequence[float] = (0.0, 0.1, 0.3, 0.5)) -> Any:
+    """A figure of the rollout with each discard ratio."""
+    found = [to_numpy(AttentionRollout(discard_ratio=ratio).compute_rollout(attention_layers)) for ratio in ratios]
+    return show(panels(found, [f"Discard Ratio: {ratio}" for ratio in ratios], tokens, "Effect of Discard Ratio",
+                       across=len(found)))
+
+
+def compare_head_fusion(attention_layers: Sequence[Any], tokens: Sequence[str]) -> Any:
+    """A figure of the rollout with each way to fuse heads: mean, max, min."""
+    ways = ("mean", "max", "min")
+    found = [to_numpy(AttentionRollout(head_fusion=way).compute_rollout(attention_layers)) for way in ways]
+    return show(panels(found, [f"Head Fusion: {way}" for way in ways], tokens, "Effect of Head Fusion Method"))
