@@ -63,7 +63,7 @@ class OverlayLayout {
   }
 
   // Words that are wider than their column lose their middle.
-  void put_words(std::string words, double x, double y, bool title) {
+  void put_words(const std::string& words, double x, double y, bool title) {
     if (words.empty()) return;
     const double size = title ? title_points : note_points;
     Text text = measured(words, size, title);

@@ -69,10 +69,10 @@ std::string family_of(const dom::element& root, const std::string& file,
         "vit, deit, dinov2 or dinov2_with_registers; add the image_processor_type",
         file, model);
   }
-  for (const std::string family : {"ViT", "DeiT", "Bit"})
+  for (const char* family : {"ViT", "DeiT", "Bit"})
     for (const char* kind :
          {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"})
-      if (type == family + kind) return family;
+      if (type == std::string(family) + kind) return family;
   fail(
       "{}: image_processor_type is '{}', expected ViTImageProcessor, DeiTImageProcessor or "
       "BitImageProcessor; other processors are not implemented",

@@ -89,8 +89,10 @@ Taps taps_of(int in, int out, Resample filter) {
   std::vector<double> row;
   for (int x = 0; x < out; ++x) {
     const double centre = (x + 0.5) * scale;
-    const int first = std::max(static_cast<int>(centre - support + 0.5), 0);
-    const int end = std::min(static_cast<int>(centre + support + 0.5), in);
+    // Rounded to the nearest: 0.5 is added and the rest cut off, towards 0.
+    const double begins = centre - support + 0.5, ends = centre + support + 0.5;
+    const int first = std::max(static_cast<int>(begins), 0);
+    const int end = std::min(static_cast<int>(ends), in);
     row.clear();
     double sum = 0;
     for (int k = 0; k < end - first; ++k) {
