@@ -18,11 +18,11 @@ void run_generate(const Arguments& arguments) {
   if (arguments.by_layer && !arguments.token)
     fail_usage("--by-layer: was given without --token, expected the token to show; add --token 0");
   check_outputs(arguments);
-  if (!is_model(arguments.source))
+  const std::optional<std::string> folder = model_folder(arguments.source);
+  if (!folder)
     fail("{}: is no model directory, expected one that can write; check the name",
          arguments.source);
-  const std::unique_ptr<Generation> generation =
-      open_generation(arguments.source, arguments.generation);
+  const std::unique_ptr<Generation> generation = open_generation(*folder, input);
   GenerateOptions how = arguments.generate;
   how.ignore_end = arguments.ignore_end;
   how.attribute = !arguments.plain;

@@ -7,10 +7,11 @@
 namespace headwater::cli {
 
 void run_info(const Arguments& arguments) {
-  if (is_model(arguments.source) && !has_input(arguments)) {
+  const std::optional<std::string> folder = model_folder(arguments.source);
+  if (folder && !has_input(arguments)) {
     check_outputs(arguments);
     std::vector<Result> results;
-    results.emplace_back(model_info(arguments.source));
+    results.emplace_back(model_info(*folder));
     deliver(results, arguments);
     return;
   }

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/model/shipped.h"
 #include "headwater/source/open.h"
 
 namespace headwater::cli {
@@ -16,11 +18,19 @@ const char* file_option(const ReadOptions& read) {
   return nullptr;
 }
 
+std::string known_models(const std::string& name) {
+  const std::vector<std::string> names = shipped_models();
+  if (names.empty()) return "; check the name";
+  return suggestion(name, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 }  // namespace
 
-bool is_model(const std::string& name) {
+std::optional<std::string> model_folder(const std::string& name) {
   std::error_code missing;
-  return std::filesystem::is_directory(name, missing);
+  if (std::filesystem::is_directory(name, missing)) return name;
+  if (std::filesystem::exists(name, missing)) return {};
+  return shipped_model(name);
 }
 
 bool has_input(const Arguments& arguments) {
@@ -30,9 +40,14 @@ bool has_input(const Arguments& arguments) {
 }
 
 std::unique_ptr<Batch> open_source(const std::string& name, const Arguments& arguments) {
-  if (!is_model(name)) {
+  const std::optional<std::string> folder = model_folder(name);
+  if (!folder) {
     std::error_code missing;
-    if (has_input(arguments) && std::filesystem::exists(name, missing))
+    const bool there = std::filesystem::exists(name, missing);
+    if (has_input(arguments) && !there)
+      fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
+           known_models(name));
+    if (has_input(arguments) && there)
       fail_usage(
           "{}: is a file of attention, which takes no text, ids or image, expected a model "
           "directory for them; leave them out",
@@ -43,12 +58,13 @@ std::unique_ptr<Batch> open_source(const std::string& name, const Arguments& arg
     fail_usage("{}: is a model, expected no {}, which is for files of attention; leave it out",
                name, option);
   ModelInput input = arguments.input;
+  input.name = name;
   if (!arguments.text_file.empty()) {
     if (!input.texts.empty())
       fail_usage("--text-file: was given beside --text, expected one of them; leave one out");
     input.texts = read_texts(arguments.text_file);
   }
-  return open_model(name, input);
+  return open_model(*folder, input);
 }
 
 }  // namespace headwater::cli

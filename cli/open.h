@@ -1,6 +1,7 @@
 // A source by its name: a file of attention, or a model and what it is run on.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/arguments.h"
@@ -8,8 +9,9 @@
 
 namespace headwater::cli {
 
-/// True if `name` is a model directory.
-bool is_model(const std::string& name);
+/// The folder of the model that `name` means: a model directory, or a model that ships. None for
+/// anything else.
+std::optional<std::string> model_folder(const std::string& name);
 
 /// Throws Error as open_batch and open_model do, and (usage) where options of files were given for
 /// a model or the other way round.

@@ -7,6 +7,8 @@ install(TARGETS headwater EXPORT headwaterTargets
 install(TARGETS headwater_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY headwater/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headwater FILES_MATCHING PATTERN "*.h"
         PATTERN "cpu" EXCLUDE)
+install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/headwater/models
+        PATTERN "train" EXCLUDE)
 install(EXPORT headwaterTargets NAMESPACE headwater:: DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/headwaterConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)

@@ -146,6 +146,7 @@ std::unique_ptr<Generation> open_generation(const std::string& folder,
     fail("{}: the prompt has no tokens, expected at least one; give a longer --prompt", folder);
   if (input.continuation && continuation.empty())
     fail("{}: the continuation has no tokens, expected at least one; give a longer one", folder);
+  if (!input.name.empty()) prompt.name = input.name;
   prompt.padded = static_cast<int>(prompt.ids.size());
   const int more = continuation.empty() ? input.count : static_cast<int>(continuation.size());
   const int most = model->architecture().positions, used = prompt.padded;

@@ -14,7 +14,8 @@ struct GenerationInput {
   std::string prompt;                       // or
   std::vector<int> ids;                     // tokens by number; nothing is added to them
   std::optional<std::string> continuation;  // a text that is already there, after the prompt
-  int count = 20;  // room for so many tokens after the prompt, or for the continuation
+  int count = 20;    // room for so many tokens after the prompt, or for the continuation
+  std::string name;  // what results call the model; \"\": the folder
 };
 
 /// A causal model with a head over its vocabulary. Prompt and continuation are tokenized as one

@@ -50,9 +50,10 @@ struct Item {
 
 class ModelBatch : public Batch {
  public:
-  ModelBatch(std::unique_ptr<Model> model, std::vector<Item> items)
+  ModelBatch(std::unique_ptr<Model> model, std::vector<Item> items, const std::string& name)
       : model_(std::move(model)), items_(std::move(items)) {
     for (size_t k = 0; k < items_.size(); ++k) {
+      if (!name.empty()) items_[k].example.name = name;
       items_[k].example.item = static_cast<int>(k);
       items_[k].example.items = static_cast<int>(items_.size());
       items_[k].example.padded = static_cast<int>(items_[k].example.tokens.size());
@@ -175,7 +176,7 @@ std::unique_ptr<Batch> open_model(const std::string& folder, const ModelInput& i
   } else {
     items = text_items(*model, input);
   }
-  return std::make_unique<ModelBatch>(std::move(model), std::move(items));
+  return std::make_unique<ModelBatch>(std::move(model), std::move(items), input.name);
 }
 
 Info model_info(const std::string& folder) {

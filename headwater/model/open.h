@@ -16,6 +16,7 @@ struct ModelInput {
   std::optional<std::string> pair;  // a second text, for a single first one
   std::vector<int> ids;             // tokens by number; nothing is added to them
   std::vector<std::string> images;  // files, PNG or JPEG
+  std::string name;                 // what results call the model; "": the folder
   bool truncate = false;            // cut a text that is too long for the model
 };
 
