@@ -1,6 +1,7 @@
 // Files that are no tokenizer, or not one that we know: one sentence that names what is wrong.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "tests/tokenizer/made.h"
@@ -139,6 +140,30 @@ TEST(BadTokenizer, APatternThatNeverEndsIsAnError) {
   made.pre_tokenizer = R"({"type": "Split", "pattern": {"Regex": "["}, "behavior": "Isolated",
                            "invert": false})";
   EXPECT_TRUE(says(error_of(made), "no regular expression"));
+}
+
+TEST(BadTokenizer, TextsThatGrowWithoutEndAreAnError) {
+  TokenizerJson made;
+  std::string rule = R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaaaa"})";
+  std::string rules = rule;
+  for (int i = 0; i < 11; ++i) rules += "," + rule;
+  made.normalizer = R"({"type": "Sequence", "normalizers": [)" + rules + "]}";
+  EXPECT_TRUE(says(error_of([&] { made.parse().encode("a"); }), "times as many"));
+  made.normalizer = "null";
+  made.decoder = R"({"type": "Sequence", "decoders": [)" + rules + "]}";
+  EXPECT_TRUE(says(error_of([&] { made.parse().decode(Ids{1}); }), "the decoder makes"));
+}
+
+TEST(BadTokenizer, WhatTheFuzzerBeginsWithIsReadOrRefused) {
+  int files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(HEADWATER_TEST_DATA "/tokenizer/hostile")) {
+    ++files;
+    const std::string error =
+        error_of([&] { Tokenizer::open(file.path().string()).encode("a b"); });
+    EXPECT_EQ(error.find('\n'), std::string::npos) << file.path();
+  }
+  EXPECT_GE(files, 5);
 }
 
 TEST(BadTokenizer, TemplatesSpeakOnlyOfWhatIsThere) {

@@ -16,8 +16,9 @@ bool word_begins_at(std::string_view text, size_t at) {
   return at < text.size() && is_word(character_at(text, at).code);
 }
 
-size_t space_before(std::string_view text, size_t at) {
-  while (at > 0) {
+// Where the white space before `at` begins, but not before `first`.
+size_t space_before(std::string_view text, size_t at, size_t first) {
+  while (at > first) {
     const size_t before = character_before(text, at);
     if (!is_whitespace(character_at(text, before).code)) break;
     at = before;
@@ -130,7 +131,7 @@ void AddedTokens::split_at(const AlignedText& text, const PrefixIndex& index, Sp
     size_t begin = at, end = at + length;
     at = end;
     if (token.single_word && (word_ends_at(all, begin) || word_begins_at(all, end))) continue;
-    if (token.left) begin = std::max(space_before(all, begin), covered);
+    if (token.left) begin = std::max(space_before(all, begin, covered), covered);
     if (token.right) end = space_after(all, end);
     if (covered < begin) push(covered, begin, {});
     push(begin, end, token.id);

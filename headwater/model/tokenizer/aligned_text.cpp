@@ -53,6 +53,15 @@ void AlignedText::transform(std::span<const Change> changes, size_t removed) {
   transform_range(static_cast<size_t>(first - places_.begin()), text_.size(), changes, removed);
 }
 
+void AlignedText::check_growth(size_t bytes) const {
+  constexpr size_t always = 1 << 22, times = 64;
+  if (bytes <= always || bytes / times <= original_.end - original_.begin) return;
+  fail(
+      "the normalizer makes {} bytes and more out of {}, expected at most {} times as many; check "
+      "\"normalizer\" in the tokenizer.json",
+      bytes, original_.end - original_.begin, times);
+}
+
 void AlignedText::transform_range(size_t begin, size_t end, std::span<const Change> changes,
                                   size_t removed) {
   size_t at = begin;
@@ -115,6 +124,7 @@ void AlignedText::replace(std::span<const Match> matches, std::string_view conte
     }
     const auto nowhere = static_cast<uint32_t>(original_.begin);
     const Place place = match.end > 0 ? places_[match.end - 1] : Place{nowhere, nowhere};
+    check_growth(text.size() + content.size());
     text += content;
     places.insert(places.end(), content.size(), place);
   }

@@ -52,6 +52,9 @@ class AlignedText {
   template <class Map>
   void map(Map map);
 
+  /// Throws Error if a text of so many bytes is more than a sensible normalizer makes of this one.
+  void check_growth(size_t bytes) const;
+
   /// Puts `prefix` before the first character, whose place it shares. Nothing if the text is empty.
   void prepend(std::string_view prefix);
 

@@ -83,6 +83,7 @@ void Charsmap::apply(AlignedText& text) const {
   const auto replace = [&](std::string_view piece) {
     const auto other = find(piece);
     if (!other) return false;
+    text.check_growth(changes.size() + other->size());
     put(changes, piece, *other);
     changed = true;
     return true;

@@ -175,10 +175,18 @@ class Replace : public Decoder {
  public:
   explicit Replace(JsonPart& part) : pattern_(read_pattern(part)), content_(part.text("content")) {}
   Tokens apply(Tokens tokens) const override {
+    constexpr size_t longest = 1 << 22;
     for (std::string& token : tokens) {
       std::string out;
-      for (const Match& match : pattern_.matches(token))
+      for (const Match& match : pattern_.matches(token)) {
         out += match.matched ? content_ : token.substr(match.begin, match.end - match.begin);
+        if (out.size() > longest)
+          fail(
+              "the decoder makes more than {} bytes of a token, expected fewer; check \"decoder\" "
+              "in "
+              "the tokenizer.json",
+              longest);
+      }
       token = std::move(out);
     }
     return tokens;

@@ -57,11 +57,10 @@ size_t back(std::string_view text, size_t at, size_t characters) {
   return at;
 }
 
-size_t characters_before(std::string_view text, size_t end) {
-  size_t count = 0;
-  for (size_t at = 0; at < std::min(end, text.size()); ++count)
-    at += static_cast<size_t>(length_of(text[at]));
-  return count;
+bool has_before(std::string_view text, size_t end, size_t characters) {
+  size_t at = std::min(end, text.size());
+  for (; characters > 0 && at > 0; --characters) at = character_before(text, at);
+  return characters == 0;
 }
 
 // Spaces that a token spells are no part of what it stands for. Counted in characters of the text.
@@ -75,7 +74,7 @@ void trim(Encoding& part, const Texts& texts, bool add_prefix_space) {
     // The space that add_prefix_space put there is not in the text.
     if ((i == 0 || offset.begin == 0) && add_prefix_space && leading == 1) leading = 0;
     if (leading > 0) offset.begin = std::min(forward(text, offset.begin, leading), offset.end);
-    if (trailing > 0 && characters_before(text, offset.end) >= trailing)
+    if (trailing > 0 && has_before(text, offset.end, trailing))
       offset.end = std::max(back(text, offset.end, trailing), offset.begin);
   }
 }

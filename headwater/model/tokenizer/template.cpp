@@ -76,8 +76,11 @@ class Template : public PostProcessor {
   }
 
   std::vector<Piece> read_pieces(const simdjson::dom::array& list, bool pair) {
+    constexpr size_t most = 1000;
     std::vector<Piece> out;
     for (const simdjson::dom::element one : list) {
+      if (out.size() == most)
+        fail("{}: has more than {} pieces, expected a few; check the file", what_, most);
       JsonPart either(one, what_ + ": a piece of the template");
       const bool special = either.has("SpecialToken");
       JsonPart part = either.part(special ? "SpecialToken" : "Sequence");
