@@ -22,6 +22,8 @@ void run_generate(const Arguments& arguments) {
   if (!folder)
     fail("{}: is no model directory, expected one that can write; check the name",
          arguments.source);
+  GenerationInput input = arguments.generation;
+  input.name = arguments.source;
   const std::unique_ptr<Generation> generation = open_generation(*folder, input);
   GenerateOptions how = arguments.generate;
   how.ignore_end = arguments.ignore_end;
