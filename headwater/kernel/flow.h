@@ -48,6 +48,7 @@ struct FlowTask {
   int begin = 0;      // only the tokens begin ... end - 1 carry flow
   int end = 0;
   bool quick = false;  // the greedy flow alone: the value may be too small, and has no cut
+  bool shown = false;  // demanded() and visit_flow() will be asked
 };
 
 /// One arc's share of a flow: amount units from (level, from) to (level - 1, to).
@@ -60,6 +61,11 @@ class FlowSolver {
 
   /// The value of a maximum flow, or task.limit if that is reached.
   virtual int32_t solve(const FlowTask& task) = 0;
+
+  /// The same for a task that is the last one, one level higher: the last supplies were row
+  /// task.source of the level that is added, the demands are the same, and so are begin and end.
+  /// Starts from the last flow, which must be a maximum one.
+  virtual int32_t raise(const FlowTask& task) = 0;
 
   /// Of the last task, until the next: whether the value was proved by a cut rather than reached
   /// the limit; ...

@@ -37,6 +37,8 @@ class PlainSolver final : public FlowSolver {
     return value;
   }
 
+  int32_t raise(const FlowTask& task) override { return solve(task); }
+
   bool has_cut() const override { return has_cut_; }
   bool sink_side(int k, int u) const override {
     return distance_[static_cast<size_t>(k)][index(u)] != not_reached;

@@ -18,6 +18,7 @@ namespace headwater {
 namespace {
 
 constexpr int32_t unknown = -1;
+constexpr int most_surplus = 5;  // a flow is worth raising if its source still feeds all but a 5th
 constexpr int shallowest_universal = 5;  // layers: three below the vector, two above
 
 class Pairs {
@@ -50,7 +51,7 @@ class Pairs {
       universal();
     if (climbing())
       each_sink([&](kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
-        climb(solver, scratch, c);
+        capacities_.causal() ? raise(solver, scratch, c) : climb(solver, scratch, c);
       });
     else
       for (int top = request_.every_top ? 1 : top_; top <= top_; ++top) one_top(top);
@@ -66,10 +67,13 @@ class Pairs {
           cuts(capacities.stride()),
           below(capacities.stride()),
           here(capacities.stride()),
-          full(capacities.stride()) {}
+          full(capacities.stride()) {
+      for (int l = 0; l <= top; ++l) known.emplace_back(capacities.stride());
+    }
     SinkBounds bounds;
     CutPool cuts;
     kernel::IntArray below, here, full;
+    std::vector<kernel::IntArray> known;  // values of all top layers
   };
 
   // Every top layer of all sources: layer upon layer, sink by sink.
@@ -99,11 +103,12 @@ class Pairs {
   void one_top(int top);
   void one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int top,
                 const SourceBounds& from_sources);
+  void raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c);
   void climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c);
   void climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int top, int32_t any,
                    SinkCheck* check);
   int32_t solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top, int32_t limit,
-                SinkCheck* check);
+                SinkCheck* check, bool raised = false);
   const std::vector<std::vector<int64_t>>& checked_source(int i, int top);
   void count_saturated();
 
@@ -151,7 +156,7 @@ void Pairs::universal() {
 
 // A flow with its proof. Cuts go to the pool.
 int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top,
-                     int32_t limit, SinkCheck* check) {
+                     int32_t limit, SinkCheck* check, bool raised) {
   kernel::FlowTask task;
   task.supply = capacities_.row(top, i);
   task.demand = capacities_.bottom_column(t);
@@ -161,7 +166,8 @@ int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t,
   task.limit = limit;
   task.begin = capacities_.causal() ? t : 0;
   task.end = capacities_.causal() ? i + 1 : n_;
-  const int32_t value = solver.solve(task);
+  task.shown = check != nullptr;
+  const int32_t value = raised ? solver.raise(task) : solver.solve(task);
   if (solver.has_cut()) scratch.cuts.add(task, solver, value);
   if (check) {
     check_->flow(task, solver, value);
@@ -242,6 +248,42 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
     if (check) check->bounded(i, top, out, top >= 3 ? &checked_sources_[r] : nullptr);
   }
   report(count);
+}
+
+// All layers of one sink, source by source, where attention is causal: a flow starts as the one
+// from the layer below, and the values that bound it are those of earlier tokens, which are known.
+void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
+  const int t = request_.sinks[c];
+  const kernel::FlowTable& run = kernel::flow_table();
+  const int begin = t / kernel::flow_block * kernel::flow_block;
+  std::optional<SinkCheck> check;
+  if (check_) check.emplace(*check_, t, 1);
+  for (kernel::IntArray& values : scratch.known) std::fill_n(values.data(), stride_, 0);
+  for (int i = t; i < n_; ++i) {
+    const int end = (i / kernel::flow_block + 1) * kernel::flow_block;
+    scratch.cuts.clear();
+    for (int top = 1; top <= top_; ++top) {
+      const int32_t* row = capacities_.row(top, i);
+      int32_t& out = scratch.known[static_cast<size_t>(top)][i];
+      const kernel::IntArray& below = scratch.known[static_cast<size_t>(top) - 1];
+      int64_t limit = top == 1 ? row[t] : run.sum_of_minima(row, below.data(), begin, end);
+      if (top >= 3) {
+        limit = std::min<int64_t>(limit, intake_[static_cast<size_t>(t)]);
+        const bool worth = below[i] - row[i] <= below[i] / most_surplus;
+        out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit),
+                    check ? &*check : nullptr, top > 3 && worth);
+      } else {
+        out = static_cast<int32_t>(limit);
+      }
+      if (!check) continue;
+      check->bounded(i, top, out, nullptr);
+      check->know(top, {scratch.known[static_cast<size_t>(top)].data(), static_cast<size_t>(n_)});
+    }
+  }
+  for (int top = 1; top <= top_; ++top)
+    for (size_t r = 0; r < request_.sources.size(); ++r)
+      value(top, r, c) = scratch.known[static_cast<size_t>(top)][request_.sources[r]];
+  report(static_cast<int64_t>(request_.sources.size()) * top_);
 }
 
 // All sources of one sink, layer upon layer: the values of a layer bound those of the next.

@@ -69,6 +69,40 @@ TEST(FlowSolver, EveryInstructionSetAgreesWithThePlainOne) {
   }
 }
 
+// From layer to layer, with the flow of the layer below or without.
+TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
+  std::mt19937 random(3);
+  for (const std::string& kind : kinds()) {
+    for (int n : {1, 15, 33, 70}) {
+      const Capacities capacities = capacities_of(stack_of(kind, n, 8, 5));
+      const FlowCheck check(capacities);
+      const kernel::FlowNetwork network = capacities.network();
+      const auto plain = kernel::flow_reference().solver(network);
+      for (const FlowTable& table : kernel::cpu_flow_tables()) {
+        const auto solver = table.solver(network);
+        for (int round = 0; round < 6; ++round) {
+          kernel::FlowTask task;
+          task.column = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.source = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.demand = capacities.bottom_column(task.column);
+          task.limit = kernel::flow_unit;
+          task.end = n;
+          SinkCheck sink(check, task.column, 7);
+          for (task.top = 3; task.top <= 8; ++task.top) {
+            task.supply = capacities.row(task.top, task.source);
+            task.shown = round % 2 == 0;
+            const int32_t value = plain->solve(task);
+            ASSERT_EQ(task.top == 3 ? solver->solve(task) : solver->raise(task), value)
+                << table.name << ' ' << kind << ' ' << n << ' ' << task.top;
+            if (task.shown) check.flow(task, *solver, value);
+            if (solver->has_cut()) sink.add_cut(task, *solver, value);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(FlowSolver, SumsOfMinimaAgreeWithThePlainOnes) {
   std::mt19937 random(1);
   for (const FlowTable& table : kernel::cpu_flow_tables()) {

@@ -15,6 +15,7 @@
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
 #include "headwater/kernel/cpu/flow_greedy-inl.h"
 #include "headwater/kernel/cpu/flow_phases-inl.h"
+#include "headwater/kernel/cpu/flow_raise-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
 #include "headwater/kernel/kernel.h"
 #include "hwy/highway.h"

@@ -93,7 +93,7 @@ int32_t Solver::into_column(int32_t most) {
 // Pushes what supply u has, at most `most`.
 int32_t Solver::push_supply(int u, int32_t most) {
   const int32_t x = std::min(supply_[u], most);
-  if (x <= 0) return 0;
+  if (x <= 0 || !has(at(task_.top - 1).live.data(), u)) return 0;
   const int32_t sent = push(task_.top - 1, u, x);
   supply_[u] -= sent;
   return sent;

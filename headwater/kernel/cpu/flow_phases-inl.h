@@ -33,6 +33,7 @@ int32_t Solver::search(int32_t most) {
 void Solver::chain_bits() {
   for (int k = task_.bottom + 1; k < task_.top; ++k) {
     Level& level = at(k);
+    std::ranges::fill(level.turned, uint8_t{0});
     const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
     for (int c = begin_; c < end_; ++c) {
       const int j = c * flow_block;
@@ -59,6 +60,8 @@ bool Solver::label() {
     set_block(front(1, task_.bottom), c, positive(load_block(room_.data() + j)));
     set_block(supplied_.data(), c, positive(load_block(supply_.data() + j)));
   }
+  for (int k = task_.bottom + 1; k < task_.top; ++k)
+    if (at(k).surplus > 0) add(front(1, k), task_.source);
   const int last = std::min(n_, end_ * flow_block);
   for (int k = task_.bottom; k < task_.top; ++k) {
     uint64_t* unseen = at(k).unseen.data();
@@ -199,9 +202,10 @@ void Solver::use(int k, int u, int v, int32_t amount) {
 // Pushes up to `most` from (k, u) along distances that fall by one.
 int32_t Solver::advance(int k, int u, int d, int32_t most) {
   if (d == 1) {
-    const int32_t sent = std::min(most, room_[u]);
-    room_[u] -= sent;
-    if (room_[u] == 0) drop(front(1, k), u);
+    int32_t& room = k == task_.bottom ? room_[u] : at(k).surplus;
+    const int32_t sent = std::min(most, room);
+    room -= sent;
+    if (room == 0) drop(front(1, k), u);
     return sent;
   }
   int32_t sent = k > task_.bottom ? advance_down(k, u, d, most) : 0;

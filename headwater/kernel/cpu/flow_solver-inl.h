@@ -43,17 +43,20 @@ class Solver final : public FlowSolver {
         level_(static_cast<size_t>(network.levels()) + 1),
         supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
-        room_(network.stride) {}
+        room_(network.stride),
+        carried_(network.stride) {}
 
   int32_t solve(const FlowTask& task) override {
     put_back();
     begin(task);
-    const int32_t limit = task.limit;
-    int32_t value = heaviest_first(limit);
-    if (value < limit) value += straight_down(limit - value);
-    if (value < limit) value += into_column(limit - value);
-    if (value < limit) value += node_by_node(limit - value);
-    if (value < limit && !task.quick) value += search(limit - value);
+    return fill(0);
+  }
+
+  int32_t raise(const FlowTask& task) override {
+    int32_t value = add_level(task);
+    if (value < task.limit) value += replace_surplus(task.limit - value);
+    value = fill(value);
+    if (task.shown) drop_surplus();
     return value;
   }
 
@@ -83,6 +86,7 @@ class Solver final : public FlowSolver {
     std::vector<uint64_t> column_live;
     std::vector<uint64_t> diagonal_open, diagonal_used, column_used;
     std::vector<uint64_t> unseen;
+    int32_t surplus = 0;       // flow out of the source's node here that nothing feeds
     std::vector<int> changed;  // nodes whose row of arcs has changed
     std::vector<uint8_t> is_changed;
   };
@@ -130,10 +134,28 @@ class Solver final : public FlowSolver {
     add(line(at(k).used, u), v);
   }
 
+  // From a flow of some value to a maximum one.
+  int32_t fill(int32_t value) {
+    const int32_t limit = task_.limit;
+    if (value < limit) value += heaviest_first(limit - value);
+    if (value < limit) value += straight_down(limit - value);
+    if (value < limit) value += into_column(limit - value);
+    if (value < limit) value += node_by_node(limit - value);
+    if (value < limit && !task_.quick) value += search(limit - value);
+    return value;
+  }
+
   void put_back();
   void make_level(int k);
   void set_column(int t, int from, int to);
   void begin(const FlowTask& task);
+  void begin_level(int k);
+  int32_t add_level(const FlowTask& task);
+  int32_t replace_surplus(int32_t most);
+  int32_t replace_straight_down(int32_t most);
+  int32_t replace_by_row(int u, int32_t most);
+  void give_back(int c, const Block& amount);
+  void drop_surplus();
   int32_t straight_down(int32_t most);
   int32_t into_column(int32_t most);
   int32_t column_room(int k) const;
@@ -159,6 +181,9 @@ class Solver final : public FlowSolver {
   int32_t advance_down(int k, int u, int d, int32_t most);
   int32_t advance_up(int k, int u, int d, int32_t most);
   void use(int k, int u, int v, int32_t amount);
+  int32_t left_on(int k, int u, int v) {
+    return u == v ? at(k).diagonal[u] : v == t_ ? at(k).column[u] : row(k, u)[v];
+  }
 
   const FlowNetwork& network_;
   const int n_, blocks_, words_;
@@ -166,6 +191,7 @@ class Solver final : public FlowSolver {
   std::vector<uint64_t> supplied_;  // nodes with supplies that are left
   std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
   IntArray supply_, room_;
+  IntArray carried_;  // by the source's row in a level that was added
   FlowTask task_;
   int t_ = -1;                           // the column that lies apart
   int column_from_ = 0, column_to_ = 0;  // in these levels
@@ -200,7 +226,6 @@ void Solver::put_back() {
       std::fill_n(line(level.used, u), words_, 0);
     }
     level.changed.clear();
-    std::ranges::fill(level.turned, uint8_t{0});
   }
 }
 
@@ -268,20 +293,23 @@ void Solver::begin(const FlowTask& task) {
   cut_ = false;
   std::copy_n(task.supply, supply_.size(), supply_.data());
   std::copy_n(task.demand, room_.size(), room_.data());
-  for (int k = task.bottom; k < task.top; ++k) {
-    Level& level = at(k);
-    std::ranges::fill(level.live, 0);
-    for (int c = begin_; c < end_; ++c) set_block(level.live.data(), c, 0xffff);
-    if (k == task.bottom) continue;
-    const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-    std::copy_n(network_.diagonals[static_cast<size_t>(k)] + first, count,
-                level.diagonal.data() + first);
-    std::ranges::fill(level.column_live, 0);
-    for (int c = begin_; c < end_; ++c) {
-      const Block full = load_block(level.column_full.data() + c * flow_block);
-      store_block(full, level.column.data() + c * flow_block);
-      set_block(level.column_live.data(), c, positive(full));
-    }
+  for (int k = task.bottom; k < task.top; ++k) begin_level(k);
+}
+
+void Solver::begin_level(int k) {
+  Level& level = at(k);
+  level.surplus = 0;
+  std::ranges::fill(level.live, 0);
+  for (int c = begin_; c < end_; ++c) set_block(level.live.data(), c, 0xffff);
+  if (k == task_.bottom) return;
+  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
+  std::copy_n(network_.diagonals[static_cast<size_t>(k)] + first, count,
+              level.diagonal.data() + first);
+  std::ranges::fill(level.column_live, 0);
+  for (int c = begin_; c < end_; ++c) {
+    const Block full = load_block(level.column_full.data() + c * flow_block);
+    store_block(full, level.column.data() + c * flow_block);
+    set_block(level.column_live.data(), c, positive(full));
   }
 }
 
