@@ -16,6 +16,7 @@
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/attention_row-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"
+#include "headwater/kernel/cpu/query_rows-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
 #include "headwater/kernel/cpu/softmax-inl.h"
 #include "headwater/kernel/cpu/tile-inl.h"
@@ -24,22 +25,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
-
-// Some rows of the queries.
-struct QueryBlock {
-  int first, count;
-  Keys range;  // all keys that any of the rows sees, from the grid of panels on
-  // With the ones that only fill up the last tile.
-  int rows() const { return (count + tile_rows - 1) / tile_rows * tile_rows; }
-};
-
-template <class Multiply>
-HWY_INLINE void with_width(int width, const Multiply& multiply) {
-  if (width == wide_panel)
-    multiply(std::integral_constant<int, 2>());
-  else
-    multiply(std::integral_constant<int, 1>());
-}
 
 class AttentionPart {
  public:

@@ -11,6 +11,7 @@
 
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/linear_row-inl.h"
+#include "headwater/kernel/cpu/query_rows-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
 #include "headwater/kernel/cpu/softmax-inl.h"
 #include "headwater/kernel/network.h"
@@ -19,36 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-inline MatrixView columns_of(MatrixView x, int first, int count) {
-  return {x.data() + first, x.rows(), count, x.stride()};
-}
-
 inline const std::byte* bytes_of(const float* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
-}
-
-// to = from * scale, whole vectors: `to` has room for the last one, with zeros behind the numbers.
-HWY_INLINE void copy_scaled(const float* from, float scale, int count, float* HWY_RESTRICT to) {
-  const Floats d;
-  const FloatVec factor = hn::Set(d, scale);
-  int j = 0;
-  for (; j + vector_floats <= count; j += vector_floats)
-    hn::Store(hn::Mul(hn::LoadU(d, from + j), factor), d, to + j);
-  if (j < count)
-    hn::Store(hn::Mul(load_first(d, from + j, static_cast<size_t>(count - j)), factor), d, to + j);
-}
-
-// to = from * scale for whole vectors of `from` and `count` numbers of `to`.
-HWY_INLINE void store_scaled(const float* from, double scale, int count, float* HWY_RESTRICT to) {
-  const Floats d;
-  const FloatVec factor = hn::Set(d, static_cast<float>(scale));
-  for (int j = 0; j < count; j += vector_floats) {
-    const FloatVec v = hn::Mul(hn::Load(d, from + j), factor);
-    if (j + vector_floats <= count)
-      hn::StoreU(v, d, to + j);
-    else
-      store_first(v, to + j, static_cast<size_t>(count - j));
-  }
 }
 
 // The scores of one query against the keys of `range`, which begins on the grid of vectors.

@@ -62,8 +62,8 @@ HWY_INLINE void scale_row(std::span<const float> x, double middle, double scale,
                                 (bias.empty() ? 0.0 : double{bias[j]}));
 }
 
-void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
-                double epsilon, MatrixSpan out) {
+inline void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
+                       double epsilon, MatrixSpan out) {
   const auto count = static_cast<double>(x.columns());
   for (int t = 0; t < x.rows(); ++t) {
     const double mean = sum_of_powers<1>(x.row(t), 0) / count;
@@ -72,7 +72,7 @@ void layer_norm(MatrixView x, std::span<const float> weight, std::span<const flo
   }
 }
 
-void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out) {
+inline void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out) {
   const auto count = static_cast<double>(x.columns());
   for (int t = 0; t < x.rows(); ++t) {
     const double square = sum_of_powers<2>(x.row(t), 0) / count;

@@ -1,0 +1,62 @@
+// The operations of backward.h for every instruction set, from one source, as kernels.cpp has the
+// others.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#ifdef HEADWATER_ONE_TARGET
+#define HWY_COMPILE_ONLY_STATIC
+#else
+#define HWY_COMPILE_ALL_ATTAINABLE
+#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headwater/kernel/cpu/backward.cpp"
+// foreach_target.h has to come first, which alphabetical order would not give.
+// clang-format off
+#include "hwy/foreach_target.h"
+// clang-format on
+#include "headwater/kernel/backward.h"
+
+#include "headwater/kernel/cpu/backward_activation-inl.h"
+#include "headwater/kernel/cpu/backward_attention-inl.h"
+#include "headwater/kernel/cpu/backward_norm-inl.h"
+#include "headwater/kernel/kernel.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headwater::kernel {
+namespace HWY_NAMESPACE {
+
+BackwardTable backward_table() {
+  return {"",
+          layer_norm_backward,
+          rms_norm_backward,
+          activation_backward,
+          gated_backward,
+          attention_backward};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace headwater::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headwater::kernel {
+namespace {
+
+HWY_EXPORT(backward_table);
+
+}  // namespace
+
+std::vector<BackwardTable> cpu_backward_tables() {
+  const std::vector<Table> kernels = cpu_tables();
+  const auto& made = HWY_DISPATCH_TABLE(backward_table);
+  std::vector<BackwardTable> list;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
+    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
+    list.push_back(made[std::size(made) == 1 ? 0 : index]());
+    list.back().name = kernels[list.size() - 1].name;
+  }
+  return list;
+}
+
+}  // namespace headwater::kernel
+#endif  // HWY_ONCE
