@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
+#include "headwater/method/evaluate.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
 #include "headwater/model/model_generation.h"
@@ -32,6 +33,10 @@ struct Arguments {
   std::optional<int> column;                                     // flow
   bool every_layer = false, normalise = false, certify = false;  // flow
   GradientOptions gradient;
+  std::string examples;       // evaluate
+  EvaluateOptions evaluate;   // evaluate
+  std::optional<int> limit;   // evaluate
+  bool faithfulness = false;  // evaluate
   int layer = -1;
   std::string by;                    // compare
   std::vector<std::string> outputs;  // -o, in the order given

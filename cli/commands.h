@@ -11,6 +11,7 @@ void run_generate(const Arguments& arguments);
 void run_raw(const Arguments& arguments);
 void run_average(const Arguments& arguments);
 void run_gradient(const Arguments& arguments);
+void run_evaluate(const Arguments& arguments);
 void run_metrics(const Arguments& arguments);
 void run_compare(const Arguments& arguments);
 void run_info(const Arguments& arguments);

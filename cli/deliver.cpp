@@ -39,6 +39,7 @@ struct Show {
   std::string operator()(const Generated& result) const {
     return terminal(result, filter, in_colour(), width_of_terminal());
   }
+  std::string operator()(const Evaluation& result) const { return terminal(result); }
   std::string operator()(const Metrics& result) const { return terminal(result); }
   std::string operator()(const Info& result) const { return terminal(result); }
 };

@@ -26,6 +26,8 @@ std::vector<OptionSpec> machine_options();
 std::vector<OptionSpec> generate_options();
 /// What is differentiated, and what becomes of the maps.
 std::vector<OptionSpec> gradient_options();
+/// What is evaluated, and against what.
+std::vector<OptionSpec> evaluate_options();
 
 /// Layer k alone.
 Slice one_layer(int k);

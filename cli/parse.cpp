@@ -273,6 +273,18 @@ class CommandLine {
         "--by", "layer, evolution, discard, fuse, method or model", "WHAT",
         [](Arguments& a, const std::string& text) { a.by = text; }, "Options");
 
+    Command& evaluate =
+        add("evaluate", "How far attention agrees with what a model's output really hangs on",
+            "headwater evaluate bert/ --examples sentences.jsonl -o curves.svg", run_evaluate);
+    evaluate.source();
+    evaluate.all(evaluate_options());
+    evaluate.all(machine_options());
+    evaluate.preparing(Preset::paper);
+    evaluate.rows();
+    evaluate.output();
+    evaluate.flag("--faithfulness", "Also comprehensiveness, sufficiency and perturbation area",
+                  &Arguments::faithfulness, "Evaluation");
+
     Command& info = add("info", "What is in a source, how it is read, and which kernel runs",
                         "headwater info bert.npz", run_info);
     info.source();

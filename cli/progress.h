@@ -17,6 +17,9 @@ class ProgressSource : public Source {
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
+  Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
+    return source_->outcome(logit, blanked);
+  }
   std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:

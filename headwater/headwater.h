@@ -20,6 +20,7 @@
 #include "headwater/method/attribution.h"
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/evaluate.h"
 #include "headwater/method/flow.h"
 #include "headwater/method/gradient.h"
 #include "headwater/method/metrics.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/blank.h"
 #include "headwater/model/head_map.h"
 
 namespace headwater {
@@ -37,14 +38,21 @@ ModelSource::ModelSource(const Model& model, Example example, const TextInput& i
       example_(std::move(example)),
       embed_([&] { return model.embed(input); }),
       tokens_([&] { return model.tokens(input); }),
-      backward_([&](MatrixView gradient) { return model.embed_backward(input, gradient); }) {}
+      backward_([&](MatrixView gradient) { return model.embed_backward(input, gradient); }),
+      without_([&, blank = std::optional<int>()](std::span<const int> tokens) mutable {
+        if (!blank) blank = blank_token(model);
+        return model.embed(blanked(input, *blank, tokens));
+      }) {}
 
 ModelSource::ModelSource(const Model& model, Example example, const Pixels& pixels)
     : model_(model),
       example_(std::move(example)),
       embed_([&] { return model.embed(pixels); }),
       tokens_([&] { return model.tokens(pixels); }),
-      backward_([](MatrixView gradient) { return copy_of(gradient); }) {}
+      backward_([](MatrixView gradient) { return copy_of(gradient); }),
+      without_([&](std::span<const int> tokens) {
+        return model.embed(blanked(model, pixels, tokens));
+      }) {}
 
 void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
   Forward forward(model_, embed_());

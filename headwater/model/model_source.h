@@ -18,7 +18,8 @@ class ModelSource : public Source {
   /// Borrows the model and the input.
   ModelSource(const Model& model, Example example, const TextInput& input);
   ModelSource(const Model& model, Example example, const Pixels& pixels);
-  /// The input's rows as `embed` gives them, each time it is asked; gradients are of these rows.
+  /// The input's rows as `embed` gives them, each time it is asked; gradients are of these rows,
+  /// and nothing can be blanked out.
   ModelSource(const Model& model, Example example, std::function<Matrix()> embed);
 
   const Example& example() const override { return example_; }
@@ -26,6 +27,7 @@ class ModelSource : public Source {
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
   /// Two forward passes and a half or so; memory as a forward pass, and a matrix n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
+  Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
 
  private:
   struct Kept {
@@ -38,10 +40,11 @@ class ModelSource : public Source {
   const Model& model_;
   Example example_;
   std::function<Matrix()> embed_;
-  std::function<Matrix()> tokens_;              // what gradients are taken of,
-  std::function<Matrix(MatrixView)> backward_;  // and the way there from those of embed_
-  bool visited_ = false;                        // a pass that kept nothing has been made
-  std::vector<Kept> kept_;                      // of layers 0 ... size - 1
+  std::function<Matrix()> tokens_;                       // what gradients are taken of,
+  std::function<Matrix(MatrixView)> backward_;           // and the way there from those of embed_
+  std::function<Matrix(std::span<const int>)> without_;  // embed_ with some tokens blanked out
+  bool visited_ = false;                                 // a pass that kept nothing has been made
+  std::vector<Kept> kept_;                               // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -188,6 +188,92 @@ Document document(const Generated& result, const WriteOptions& options) {
   return out;
 }
 
+// [null, ...] where nothing could be computed.
+Document spreads_document(const std::vector<Spread>& spreads) {
+  std::vector<double> means, deviations;
+  std::vector<int> counts;
+  for (const Spread& spread : spreads) {
+    means.push_back(spread.mean);
+    deviations.push_back(spread.deviation);
+    counts.push_back(spread.count);
+  }
+  Document out;
+  add(out, "mean", std::move(means));
+  add(out, "deviation", std::move(deviations));
+  add(out, "count", std::move(counts));
+  return out;
+}
+
+Document methods_document(const std::vector<MethodSpread>& methods) {
+  Document out;
+  for (const MethodSpread& method : methods)
+    add(out, method.method, spreads_document(method.layers));
+  return out;
+}
+
+Document example_document(const ExampleRecord& example, const Evaluation& result) {
+  Document out;
+  add(out, "line", int64_t{example.line});
+  add(out, "tokens", example.tokens);
+  add(out, "row", int64_t{example.row});
+  add(out, "target", logit_document(example.target));
+  if (example.probability) add(out, "probability", *example.probability);
+  std::vector<int> counted;
+  for (size_t j = 0; j < example.counted.size(); ++j)
+    if (example.counted[j]) counted.push_back(static_cast<int>(j));
+  add(out, "counted", std::move(counted));
+  if (!example.blank_out.empty()) add(out, "blank-out", example.blank_out);
+  add(out, "gradient", example.gradient);
+  Document all;
+  for (size_t r = 0; r < example.correlation.size(); ++r) {
+    Document by_method;
+    for (size_t m = 0; m < example.correlation[r].size(); ++m)
+      add(by_method, result.methods[m], example.correlation[r][m]);
+    add(all, result.correlations[r].against, std::move(by_method));
+  }
+  add(out, "correlation", std::move(all));
+  return out;
+}
+
+Document document(const Evaluation& result, const WriteOptions& options) {
+  Document out = begin("evaluate");
+  add(out, "options", options_document(result.options, result.layers));
+  Document source = source_document(result.source);
+  std::erase_if(source.fields, [](const Field& field) {
+    return field.name == "tokens" || field.name == "item" || field.name == "items" ||
+           field.name == "image";
+  });
+  add(out, "source", std::move(source));
+  add(out, "file", result.file);
+  add(out, "count", static_cast<int64_t>(result.examples.size()));
+  Document correlations, shares, faithfulness;
+  correlations.apart = shares.apart = faithfulness.apart = true;
+  for (const CorrelationTable& table : result.correlations)
+    add(correlations, table.against, methods_document(table.methods));
+  add(out, "correlation", std::move(correlations));
+  if (result.truth) {
+    add(shares, "methods", methods_document(result.truth->methods));
+    add(shares, "chance", spreads_document({result.truth->chance}));
+    add(out, "truth", std::move(shares));
+  }
+  for (const FaithfulnessSpread& one : result.faithfulness) {
+    Document numbers;
+    add(numbers, "comprehensiveness", spreads_document({one.comprehensiveness}));
+    add(numbers, "sufficiency", spreads_document({one.sufficiency}));
+    add(numbers, "area", spreads_document({one.area}));
+    add(numbers, "curve", one.curve);
+    add(faithfulness, one.method, std::move(numbers));
+  }
+  if (!result.faithfulness.empty()) add(out, "faithfulness", std::move(faithfulness));
+  std::vector<Document> examples;
+  for (const ExampleRecord& example : result.examples)
+    examples.push_back(example_document(example, result));
+  add(out, "examples", std::move(examples));
+  add(out, "notes", result.notes);
+  if (options.timing) add(out, "timing", timing_document(result.timing));
+  return out;
+}
+
 Document document(const Info& result, const WriteOptions&) {
   Document out = begin("info");
   add(out, "source", source_document(result.source));

@@ -83,6 +83,7 @@ void draw(cairo_t* canvas, const Box& box) {
 
 void draw(cairo_t* canvas, const Line& line) {
   set_colour(canvas, line.colour);
+  cairo_set_line_width(canvas, line.width);
   cairo_move_to(canvas, line.from.x, line.from.y);
   cairo_line_to(canvas, line.to.x, line.to.y);
   cairo_stroke(canvas);

@@ -6,6 +6,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/output/caption.h"
+#include "headwater/output/figure_curves.h"
 #include "headwater/output/figure_overlay.h"
 #include "headwater/output/left_out.h"
 #include "headwater/output/shade.h"
@@ -283,6 +284,13 @@ Figure figure(const Generated& result, const Filter& filter, const std::string& 
   if (result.shown)
     return figure(of_token(result, *result.shown, !result.shown_by_layer), filter, path);
   return figure(at_layer(result), filter, path);
+}
+
+Figure figure(const Evaluation& result, const Filter&, const std::string&) {
+  Figure out{"Agreement with a model's own importance", {}, "", 1, false, {}, 0};
+  out.details = details_of(result);
+  out.body = curves_of(result);
+  return out;
 }
 
 Figure figure(const Metrics&, const Filter&, const std::string& path) {

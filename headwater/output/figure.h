@@ -1,5 +1,5 @@
 // What a picture shows, before anything is placed: panels of cells, one row as shaded text and
-// bars, or one row laid over an image.
+// bars, one row laid over an image, or curves.
 #pragma once
 #include <string>
 #include <variant>
@@ -7,6 +7,7 @@
 
 #include "headwater/core/image.h"
 #include "headwater/core/matrix.h"
+#include "headwater/output/colour.h"
 #include "headwater/output/token_text.h"
 #include "headwater/output/write.h"
 #include "headwater/source/picture.h"
@@ -58,13 +59,33 @@ struct Overlay {
   std::vector<OverlayPanel> panels;
 };
 
+struct Curve {
+  std::string name;
+  std::vector<double> values;  // NaN is a gap
+  Colour colour = black;
+};
+
+/// Curves over the same places, and the scale they share.
+struct CurvePanel {
+  std::string title, x_title, y_title;
+  std::vector<std::string> places;
+  double bottom = 0, top = 1;
+  std::vector<Curve> curves;
+  double level = 0;  // a line across, if it lies within the scale
+};
+
+/// Panels side by side, with one legend: a name has the same colour in all of them.
+struct Curves {
+  std::vector<CurvePanel> panels;
+};
+
 struct Figure {
   std::string title;
   std::vector<std::string> details;  // the grey line under the title, in parts that stay whole
   std::string caption;               // of the colour bar
   double top = 1;                    // the value at the upper end of the one scale,
   bool cut = false;                  // (some values lie above `top` and look like it)
-  std::variant<Grid, Strip, Overlay> body;
+  std::variant<Grid, Strip, Overlay, Curves> body;
   double bottom = 0;  // and at its lower end: 0 except for overlays
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headwater/output/layout_curves.h"
 #include "headwater/output/layout_grid.h"
 #include "headwater/output/layout_overlay.h"
 #include "headwater/output/layout_strip.h"
@@ -100,6 +101,8 @@ Scene layout(Figure figure, Typesetter& typesetter) {
   } else if (const Overlay* overlay = std::get_if<Overlay>(&figure.body)) {
     const Bounds photos = place_overlay(page, *overlay, {figure.bottom, figure.top});
     place_colour_bar(page, photos, figure, Ramp::viridis);
+  } else if (const Curves* curves = std::get_if<Curves>(&figure.body)) {
+    place_curves(page, *curves);
   } else {
     const Strip& strip = std::get<Strip>(figure.body);
     const Bounds text = place_strip(page, strip, figure.top);

@@ -52,6 +52,7 @@ struct Box {
 struct Line {
   Point from, to;
   Colour colour = grey;
+  double width = 0.8;
 };
 
 /// Coloured cells, each pixels_x by pixels_y pixels.

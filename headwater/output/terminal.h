@@ -4,6 +4,7 @@
 
 #include "headwater/method/attribution.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/evaluate.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/metrics.h"
 #include "headwater/output/filter.h"
@@ -29,6 +30,9 @@ std::string terminal(const Comparison& result, int r, const Filter& filter);
 /// The text that was generated, and for each of its tokens the prompt tokens that it leans on most;
 /// or, where one token is shown, its row as above.
 std::string terminal(const Generated& result, const Filter& filter, bool colour, int width);
+
+/// Tables of methods by layers: correlations, hits and faithfulness, as mean and deviation.
+std::string terminal(const Evaluation& result);
 
 std::string terminal(const Metrics& result);
 std::string terminal(const Info& result);

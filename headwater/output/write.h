@@ -7,6 +7,7 @@
 #include "headwater/core/output_file.h"
 #include "headwater/method/attribution.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/evaluate.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/metrics.h"
 #include "headwater/output/filter.h"
@@ -15,7 +16,7 @@
 namespace headwater {
 
 /// Anything a command can give.
-using Result = std::variant<Attribution, Comparison, Metrics, Info, Generated>;
+using Result = std::variant<Attribution, Comparison, Metrics, Info, Generated, Evaluation>;
 
 struct WriteOptions {
   Filter filter;        // tokens left out of what is shown

@@ -45,4 +45,13 @@ struct GradientAnswer {
   InputGradient input;
 };
 
+/// What becomes of a logit when tokens are blanked out.
+struct Outcome {
+  double logit = 0;
+  /// Its share among the logits that it stands beside (softmax): the classes, the words of the
+  /// vocabulary, or for starts and ends of answers the tokens. Of a single class, 1 / (1 +
+  /// e^-logit).
+  double probability = 0;
+};
+
 }  // namespace headwater

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,11 @@ class Source {
   /// not negative. Only models can: the others throw Error, as do models without a head, and a
   /// target that is not there.
   virtual GradientAnswer gradients(const GradientRequest& request, const Visit& visit);
+  /// The logit as gradients() found it, with the tokens of `blanked` blanked out: in a text each
+  /// becomes the mask token, or the unknown token where the vocabulary has no mask; in an image the
+  /// patch becomes the mean colour (0 after normalisation). One forward pass. Only models can: the
+  /// others throw Error, as do models with neither token, and for a token of no place in the image.
+  virtual Outcome outcome(const Logit& logit, std::span<const int> blanked);
   /// What was mended on the way, as sentences for the result's notes.
   virtual std::vector<std::string> notes() const { return {}; }
 };

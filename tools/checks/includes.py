@@ -13,8 +13,8 @@ MAY_SEE = {
     "method": {"core", "kernel", "source", "layer", "method"},
     "model": {"core", "kernel", "source", "model"},
     # results, and the words in them; not how they come about
-    "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/generate.h", "method/metrics.h",
-               "layer/options.h", "source/fuse.h", "source/info.h", "source/picture.h", "source/source.h"},
+    "output": {"core", "output", "method/attribution.h", "method/compare.h", "method/evaluate.h",
+               "method/generate.h", "method/metrics.h", "layer/options.h", "source/fuse.h", "source/info.h", "source/picture.h", "source/source.h"},
 }
 
 # include of a library, where it may be, and what it is called

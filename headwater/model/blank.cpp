@@ -1,0 +1,52 @@
+#include "headwater/model/blank.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/tokenizer/tokenizer.h"
+
+namespace headwater {
+
+int blank_token(const Model& model) {
+  const auto path = std::filesystem::path(model.name()) / "tokenizer.json";
+  std::error_code missing;
+  if (!std::filesystem::exists(path, missing))
+    fail("{}: has no tokenizer.json, expected one to know the mask token; save the tokenizer too",
+         model.name());
+  const Tokenizer tokenizer = Tokenizer::open(path.string());
+  for (const char* name : {"[MASK]", "<mask>", "[UNK]", "<unk>"})
+    if (const auto id = tokenizer.id_of(name); id && *id < model.architecture().text->vocabulary)
+      return *id;
+  fail(
+      "{}: has neither a mask token nor an unknown token in its vocabulary, expected one to blank "
+      "words out with; take --against gradient",
+      model.name());
+}
+
+TextInput blanked(const TextInput& input, int blank, std::span<const int> tokens) {
+  TextInput out = input;
+  for (const int token : tokens) out.ids.at(static_cast<size_t>(token)) = blank;
+  return out;
+}
+
+Pixels blanked(const Model& model, const Pixels& pixels, std::span<const int> tokens) {
+  Pixels out = pixels;
+  const int patch = model.architecture().image->patch, columns = pixels.width / patch;
+  const int rows = pixels.height / patch;
+  for (const int token : tokens) {
+    const int place = token - model.image_prefix();
+    if (place < 0 || place >= rows * columns)
+      fail("{}: token {} is no patch of the image, expected one to blank out; choose another",
+           model.name(), token);
+    const int left = place % columns * patch, top = place / columns * patch;
+    for (int colour = 0; colour < 3; ++colour)
+      for (int y = top; y < top + patch; ++y)
+        std::fill_n(
+            out.values.begin() + (std::ptrdiff_t{colour} * pixels.height + y) * pixels.width + left,
+            patch, 0.0f);
+  }
+  return out;
+}
+
+}  // namespace headwater
