@@ -9,6 +9,7 @@
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
 #include "headwater/method/flow.h"
+#include "headwater/method/gradient.h"
 #include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
 #include "headwater/source/info.h"
@@ -103,6 +104,16 @@ void bind_methods(nb::module_& module) {
       "inputs"_a, "items"_a, "options"_a, "column"_a = nb::none(), "every_layer"_a = false,
       "normalise"_a = false, "certify"_a = false, "progress"_a = nb::none(),
       "Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.");
+  module.def(
+      "gradient",
+      [](Inputs& inputs, const Items& items, const Options& options, const std::string& rule,
+         const std::string& target, const std::string& against) {
+        const GradientOptions what{parse_gradient_rule(rule), target, against};
+        return each_item(inputs, items,
+                         [&](Source& source) { return gradient(source, options, what); });
+      },
+      "inputs"_a, "items"_a, "options"_a, "rule"_a = "gradient", "target"_a = "best",
+      "against"_a = "", "Gradient x attention of a model directory: [rows, n] float32.");
   module.def("metrics", &whole_batch_metrics, "inputs"_a, "options"_a, "layer"_a = -1,
              "Eight numbers over the real rows of all items together.");
   module.def(

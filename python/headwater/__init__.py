@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._engine import Error, __version__, set_threads, threads
-from .methods import average, compare, flow, info, metrics, raw, rollout, run
+from .methods import average, compare, flow, gradient, info, metrics, raw, rollout, run
 from .result import Attribution, Comparison, Metrics
 from .source import Source, models, open
 
@@ -44,7 +44,7 @@ _LAZY = {
 }
 
 __all__ = ["Attribution", "Comparison", "Error", "Metrics", "Source", "__version__", "average", "compare", "flow",
-           "info", "metrics", "models", "open", "raw", "rollout", "run", "set_threads", "threads", *_LAZY]
+           "gradient", "info", "metrics", "models", "open", "raw", "rollout", "run", "set_threads", "threads", *_LAZY]
 
 
 def __getattr__(name: str) -> Any:

@@ -46,3 +46,9 @@ def split(words: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
     """The options among keywords, and the keywords that are none."""
     options = {word: words[word] for word in WORDS if word in words}
     return make_options(**options), {word: value for word, value in words.items() if word not in options}
+
+
+def one_row(words: dict[str, Any]) -> bool:
+    """Whether the keywords ask for a single row, whose axis a result drops."""
+    row = words.get("row")
+    return row is not None and str(row) not in ("all", "mask")

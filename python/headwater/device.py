@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._engine import Error
-from .arguments import split
+from .arguments import one_row, split
 from .arrays import Kind, common_device, is_torch, to_numpy
 from .result import Attribution, Metrics
 from .source import layers_of, spread, token_lists
@@ -189,7 +189,7 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
             matrices, empty = roll(stack, k, options, rows, by_layer)
         begin, end = options.range(len(stack.heads), stack.name)
         notes = [f"{empty} rows had nothing to divide by"] if empty else []
-        one = str(words.get("row") or "all") not in ("all", "mask") and matrices[0].shape[0] == 1
+        one = one_row(words) and matrices[0].shape[0] == 1
         value = matrices if by_layer else matrices[0]
         value = sys.modules["torch"].stack(value) if by_layer else value
         # The record holds the numbers only once they are asked for: they stay on the device until then.

@@ -107,11 +107,14 @@ def follow(steps: list[Any], kind: Kind, prompt: Any, generated: Any, mask: np.n
         raise Error(f"unknown position '{position}'; there are predicting and own")
     begin, end = options.range(len(steps[0]), "generate")
     rolled: list[np.ndarray] = []
-    real = None
+    real, length = None, 0
     for step, layers in enumerate(steps):
         below: np.ndarray | None = None
         for place, layer in enumerate(range(begin, end)):
             rows = np.array(layers[layer](asked["fuse"]), dtype=np.float32)
+            length = rows.shape[1] if step == 0 and place == 0 else length
+            missing = length + step - rows.shape[1]  # a sliding window forgets what it no longer sees
+            rows = np.pad(rows, [(0, 0), (missing, 0)]) if missing > 0 else rows
             if step == 0 and mask is not None and place == 0:
                 real = np.flatnonzero(mask[-rows.shape[1]:])
             if real is not None:
@@ -121,7 +124,7 @@ def follow(steps: list[Any], kind: Kind, prompt: Any, generated: Any, mask: np.n
             rows = prepared(rows, asked)
             m = rows.shape[1] if step == 0 else rolled[place].shape[1]
             if place == 0:
-                new = rows[:, :m] if step == 0 else rows[:, :m]
+                new = rows[:, :m]
             else:
                 before = below if step == 0 else np.concatenate([rolled[place - 1][:rows.shape[1] - len(rows)], below])
                 new = rows @ before[:rows.shape[1]]

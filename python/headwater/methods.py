@@ -5,11 +5,9 @@ import json
 from typing import Any, Callable
 
 from . import _engine
-from .arguments import split
+from .arguments import one_row, split
 from .result import Attribution, Comparison, Metrics
 from .source import Source, open
-
-SINGLE = ("index", "cls", "last", "mean")
 
 OPTIONS = """
     Options, the same words everywhere: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean',
@@ -22,11 +20,6 @@ OPTIONS = """
 def documented(function: Callable[..., Any]) -> Callable[..., Any]:
     function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + OPTIONS
     return function
-
-
-def one_row(words: dict[str, Any]) -> bool:
-    row = words.get("row")
-    return row is not None and str(row) not in ("all", "mask")
 
 
 def opened(attention: Any, words: dict[str, Any]) -> tuple[Source, list[int], bool, _engine.Options]:
@@ -92,6 +85,26 @@ def flow(attention: Any, *, column: int | None = None, every_layer: bool = False
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, progress)
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
+
+
+@documented
+def gradient(attention: Any, *, target: Any = "best", against: Any = "", rule: str = "gradient",
+             layer: int | None = None, **words: Any) -> Attribution:
+    """Gradient x attention for an output of a model: [n, n].
+
+    Of a model directory run here (with text, ids or image), or of a capture. `target`: 'best', or the number or name of
+    a class or token; `against` a second one, whose logit is subtracted. `rule`: 'gradient', 'gradient-rollout' or
+    'chefer'. `layer`: one alone.
+    """
+    if hasattr(attention, "as_source"):
+        if against:
+            raise _engine.Error("against: is for model directories, expected a function as target of a capture; leave it out")
+        return attention.gradient(target, rule=rule, layer=layer, **words)
+    if layer is not None:
+        words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
+    source, items, batch, options = opened(attention, words)
+    results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
 
 

@@ -160,6 +160,12 @@ class Capture:
     def wants(self, module: Any) -> bool:
         return module in self.names and (self.chosen is None or module in self.chosen)
 
+    def asked_for_weights(self, words: dict[str, Any]) -> bool:
+        """Whether somebody wants the heads' weights from the model itself."""
+        told = self.passes[-1].told.get("output_attentions") if self.passes else None
+        return bool(words.get("output_attentions") or told or
+                    getattr(getattr(self.model, "config", None), "output_attentions", False))
+
     def keep(self, record: Record, module: Any) -> None:
         if not self.passes:
             self.passes.append(Pass({}))

@@ -15,7 +15,7 @@ import torch
 
 from .. import _engine
 from .._engine import Error
-from ..arguments import make_options, split
+from ..arguments import make_options, one_row, split
 from ..arrays import Kind
 from ..device import DeviceAttribution, Stack, pick, roll
 from .record import Record, heads_of
@@ -147,7 +147,7 @@ def packed(seen: Any, values: list[Any], tokens: list[list[str]], options: _engi
            batch: bool, words: dict[str, Any]) -> DeviceAttribution:
     import numpy as np
     results = _engine.Results()
-    one = str(words.get("row") or "all") not in ("all", "mask")
+    one = one_row(words)
     for k, names in enumerate(tokens):
         rows = options.rows(names, "gradient")
         results.add("gradient", options, np.zeros((1, 0, len(names))), names, [] if rows == "mean" else rows, [],

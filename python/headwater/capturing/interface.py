@@ -94,7 +94,8 @@ def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
                         "capture with how='sdpa'")
         check(module, words)
         record = record_of(key, module, query, keys, attention_mask, words)
-        if stood is None and (record.softcap is not None or record.sinks is not None) and not record.dropout:
+        capped = record.softcap is not None or record.sinks is not None
+        if stood is None and capped and not record.dropout and not any(one.asked_for_weights(words) for one in owners):
             out, weights = blocked(record, value), None
         else:
             out, weights = function(module, query, keys, value, attention_mask, **words)

@@ -1,0 +1,76 @@
+"""The methods in torch, which serve GPUs, against the engine: here on the CPU, where both can run."""
+import json
+
+import numpy as np
+import pytest
+import torch
+from conftest import softmax_rows
+
+import headwater as hw
+from headwater.device import device_method, device_metrics, lies_on_device
+
+LIMIT = 2e-6
+
+
+@pytest.fixture
+def layers():
+    return [torch.from_numpy(layer) for layer in softmax_rows((4, 3, 17, 17), seed=5)]
+
+
+@pytest.mark.parametrize("words", [{}, dict(preset="tutorial"), dict(preset="vit-explain"), dict(preset="metrics"),
+                                   dict(row=3), dict(row="mean"), dict(by_layer=True), dict(by_layer=True, row=2),
+                                   dict(preset="tutorial", residual=0, discard=0.5), dict(fuse="max", layers="1:3"),
+                                   dict(preset="metrics", row=1), dict(head=2, residual=0.3), dict(residual=0),
+                                   dict(discard=0.95, residual=0, empty="zero"), dict(discard=0.95, residual=0)])
+def test_rollout_equals_the_engine(layers, words):
+    ours, theirs = device_method("rollout", layers, **words), hw.rollout(layers, **words)
+    assert ours.values.shape == theirs.values.shape and (ours.values - theirs.values).abs().max() < LIMIT
+    assert ours.options == theirs.options and ours.rows == theirs.rows and ours.by_layer == theirs.by_layer
+
+
+@pytest.mark.parametrize("method", ["average", "raw"])
+def test_average_and_raw_equal_the_engine(layers, method):
+    for words in ({}, dict(row=0), dict(fuse="min")):
+        expected = getattr(hw, method)(layers, **words).values
+        assert (device_method(method, layers, **words).values - expected).abs().max() < LIMIT
+
+
+def test_batches_with_padding_and_metrics_equal_the_engine(batch):
+    layers, mask = batch
+    layers = [torch.from_numpy(layer) for layer in layers]
+    ours = device_method("rollout", layers, attention_mask=mask, tokens=[list("abcdef"), list("uvwx")])
+    theirs = hw.rollout(layers, attention_mask=mask)
+    assert ours.tokens[1] == list("uvwx")
+    assert max(float((a - b).abs().max()) for a, b in zip(ours.values, theirs.values)) < LIMIT
+    found, expected = device_metrics(layers, attention_mask=mask), hw.metrics(layers, attention_mask=mask)
+    assert found == pytest.approx(dict(expected), abs=1e-6)
+
+
+def test_results_are_written_like_the_engines(layers, tmp_path):
+    ours, theirs = device_method("rollout", layers), hw.rollout(layers)
+    a, b = json.loads(ours.to_json()), json.loads(theirs.to_json())
+    assert a["options"] == b["options"] and np.allclose(a["values"], b["values"], atol=LIMIT)
+    ours.save(tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_only_what_lies_on_a_device_goes_there(layers):
+    assert not lies_on_device(layers) and not lies_on_device(layers[0].numpy())
+    assert lies_on_device([layer.to("meta") for layer in layers])
+
+
+def test_layers_on_two_devices_are_refused(layers):
+    with pytest.raises(hw.Error, match="has layers on cpu and meta, expected one device"):
+        hw.rollout([layers[0], layers[1].to("meta")])
+
+
+def test_layers_that_disagree_are_refused(layers):
+    with pytest.raises(hw.Error, match="expected \\[B, H, n, n\\]"):
+        device_method("rollout", [layers[0], layers[1][:, :4, :4]])
+
+
+def test_a_cuda_device_keeps_its_tensors(layers):
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    result = hw.rollout([layer.cuda() for layer in layers])
+    assert result.values.is_cuda and (result.values.cpu() - hw.rollout(layers).values).abs().max() < 1e-4

@@ -1,0 +1,124 @@
+"""generate() outputs and encoder-decoder models, by capture and by eager attention, against whole matrices."""
+import json
+
+import numpy as np
+import pytest
+import torch
+from models import TEXT, ids_and_mask, make
+
+import headwater as hw
+
+GREEDY = dict(max_new_tokens=5, min_new_tokens=5, do_sample=False)
+KEPT = dict(output_attentions=True, return_dict_in_generate=True)
+T5 = ("T5ForConditionalGeneration", "T5Config",
+      dict(d_model=32, d_kv=8, num_layers=3, num_decoder_layers=2, num_heads=4, d_ff=48, vocab_size=90,
+           initializer_factor=0.7, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1))
+BART = ("BartForConditionalGeneration", "BartConfig",
+        dict(d_model=32, encoder_layers=3, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+             encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=90, init_std=0.2, pad_token_id=0, bos_token_id=1,
+             eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None))
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "mistral", "gpt_oss"])
+def test_generated_rows_are_rows_of_the_whole_rollout(name):
+    model = make(*TEXT[name])
+    ids = ids_and_mask("right")[0][:1]
+    with torch.no_grad():
+        with hw.capture(model) as seen:
+            out = model.generate(ids, attention_mask=torch.ones_like(ids), **GREEDY, **KEPT)
+        whole = model(input_ids=out.sequences[:, :-1], output_attentions=True).attentions
+    rows = hw.rollout(whole, by_layer=True, sums="any").values  # [L, m + n - 1, m + n - 1]
+    expected = rows[:, 12:, :13].permute(1, 2, 0).numpy()
+    for found in (hw.generation(out), seen.generation(), hw.generation(seen)):
+        assert np.asarray(found).shape == (5, 13, 3) and np.abs(np.asarray(found) - expected).max() < 1e-5
+    own = seen.generation(position="own")
+    assert np.abs(np.asarray(own) - rows[:, 13:, :13].permute(1, 2, 0).numpy()).max() < 1e-5 and own.notes
+
+
+def test_padded_prompts_give_what_they_give_alone():
+    model = make(*TEXT["llama"], attention="sdpa")
+    ids, mask, where = ids_and_mask("left")
+    with torch.no_grad(), hw.capture(model) as both:
+        model.generate(ids, attention_mask=mask, **GREEDY)
+    with torch.no_grad(), hw.capture(model) as alone:
+        model.generate(ids[1:, where], attention_mask=torch.ones_like(ids[1:, where]), **GREEDY)
+    ours, theirs = both.generation(item=1), alone.generation()
+    assert ours.M.shape == (5, 9, 3) and (ours.M - theirs.M).abs().max() < 1e-5
+
+
+def test_a_generation_names_its_tokens():
+    model = make(*TEXT["gpt2"], attention="sdpa")
+    ids = ids_and_mask("right")[0][:1, :4]
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(ids, attention_mask=torch.ones_like(ids), **GREEDY)
+    found = seen.generation(prompt=list("abcd"), generated=list("vwxyz"), fuse="max", residual=0.4)
+    assert found.top(0, k=1)[0][0] in "abcd" and found.values.shape == (5, 4) and found.plot()
+    assert json.loads(found.to_json())["generated"] == list("vwxyz") and found.options["residual"] == 0.4
+    for words, sentence in ((dict(prompt=["a"]), "1 prompt"), (dict(discard=0.1), "discard"), (dict(position="x"), "position")):
+        with pytest.raises(hw.Error, match=sentence):
+            seen.generation(**words)
+    with pytest.raises(hw.Error, match="holds single steps"):
+        seen.rollout()
+
+
+def test_outputs_without_steps_are_told_so():
+    with pytest.raises(hw.Error, match="holds no attention by step"):
+        hw.generation(object())
+    class Beams:
+        beam_indices = torch.zeros(1)
+    with pytest.raises(hw.Error, match="beam search"):
+        hw.generation(Beams())
+
+
+def by_hand(out, item, source, target, r=0.5):
+    """The equations, one layer after the other, with torch in double."""
+    def prepared(a):
+        return (1 - r) * a + r * torch.eye(len(a), dtype=torch.float64)
+    def fused(layer, rows, columns):
+        return layer[item].double().mean(0)[rows][:, columns]
+    E = torch.eye(len(range(99)[source]), dtype=torch.float64)
+    for layer in out.encoder_attentions:
+        E = prepared(fused(layer, source, source)) @ E
+    size = len(range(out.decoder_attentions[0].shape[-1])[target])
+    T, S = torch.eye(size, dtype=torch.float64), torch.zeros(size, len(E), dtype=torch.float64)
+    for own, cross in zip(out.decoder_attentions, out.cross_attentions):
+        A, C = prepared(fused(own, target, target)), fused(cross, target, source)
+        T, S = r * (A @ T), r * (A @ S) + (1 - r) * (C @ E)
+    return torch.cat([T, S], 1).numpy()
+
+
+@pytest.mark.parametrize("kind", [T5, BART], ids=["t5", "bart"])
+def test_decoder_rows_over_target_and_source_follow_the_equations(kind):
+    model = make(*kind)
+    ids, mask, where = ids_and_mask("right")
+    inputs = dict(input_ids=ids, attention_mask=mask, decoder_input_ids=ids[:, :6] + 1)
+    with torch.no_grad():
+        out = model(**inputs, output_attentions=True)
+        model.set_attn_implementation("sdpa")
+        with hw.capture(model) as seen:
+            model(**inputs)
+    expected = by_hand(out, 1, where, slice(0, 6))
+    ours, theirs = hw.encoder_decoder(out, attention_mask=mask, item=1), seen.encoder_decoder(item=1)
+    assert np.abs(np.asarray(ours) - expected).max() < 1e-6 and np.abs(np.asarray(theirs) - expected).max() < 1e-5
+    assert np.allclose(np.asarray(ours).sum(1), 1, atol=1e-5) and ours.source.shape == (6, 9)
+    assert seen.rollout(item=1).shape == (9, 9), "of the encoder"
+    assert len(ours.top(0, 3)) == 3 and ours.plot()
+
+
+def test_generate_of_an_encoder_decoder_model_is_joined():
+    model = make(*T5)
+    ids = ids_and_mask("right")[0][:1]
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(input_ids=ids, **GREEDY, **KEPT)
+    whole, captured = hw.encoder_decoder(out), seen.encoder_decoder()
+    assert np.asarray(whole).shape == (5, 5 + 13) and np.abs(np.asarray(whole) - np.asarray(captured)).max() < 1e-6
+
+
+def test_other_models_are_no_encoder_decoder():
+    model = make(*TEXT["bert"], attention="sdpa")
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[5, 6]]))
+    with pytest.raises(hw.Error, match="is no encoder-decoder model"):
+        seen.encoder_decoder()
+    with pytest.raises(hw.Error, match="expected all three"):
+        hw.encoder_decoder(object())

@@ -1,0 +1,98 @@
+"""What a result can do."""
+import json
+
+import matplotlib.figure
+import numpy as np
+import pytest
+
+import headwater as hw
+
+
+@pytest.fixture
+def result(stack, tokens):
+    return hw.rollout(stack, tokens=tokens)
+
+
+def test_a_result_is_an_array(result):
+    assert np.asarray(result).shape == result.shape == (6, 6) and len(result) == 6 and result.ndim == 2
+    assert np.array_equal(result[0], result.values[0]) and np.allclose(np.asarray(result, dtype=np.float64).sum(1), 1)
+    assert np.array_equal(np.from_dlpack(result), result.values)
+
+
+@pytest.mark.parametrize("ending", ["json", "npy", "npz", "png", "svg", "pdf"])
+def test_it_is_saved_by_the_ending(result, tmp_path, ending):
+    path = tmp_path / f"x.{ending}"
+    result.save(path)
+    assert path.stat().st_size > 100
+    if ending == "npy":
+        assert np.array_equal(np.load(path), result.values)
+
+
+def test_an_unknown_ending_raises(result, tmp_path):
+    with pytest.raises(hw.Error, match="ending"):
+        result.save(tmp_path / "x.gif")
+
+
+def test_json_has_all_of_it(result, tokens):
+    read = json.loads(result.to_json())
+    assert read["tokens"] == tokens and read["method"] == "rollout" and read["options"]["residual"] == 0.5
+    assert np.array_equal(np.array(read["values"], np.float32), result.values)
+
+
+def test_top_names_the_largest(result, tokens):
+    row = result.values[2]
+    assert result.top(2, row=2) == [(tokens[j], float(row[j])) for j in np.argsort(-row)[:2]]
+    assert "[CLS]" not in [token for token, _ in result.top(6, row=2, filter="special")]
+
+
+def test_the_row_shown_is_the_last_of_causal_attention(tokens):
+    causal = np.tril(np.ones((2, 1, 6, 6), np.float32))
+    causal /= causal.sum(-1, keepdims=True)
+    assert hw.rollout(causal).shown_row() == 5 and hw.rollout(np.full((1, 6, 6), 1 / 6, np.float32)).shown_row() == 0
+
+
+def test_plot_returns_a_figure(result, stack, tokens):
+    assert isinstance(result.plot(), matplotlib.figure.Figure)
+    assert isinstance(hw.rollout(stack, tokens=tokens, row=0, by_layer=True).plot(), matplotlib.figure.Figure)
+    assert isinstance(hw.compare(stack, by="fuse").plot(), matplotlib.figure.Figure)
+    assert [label.get_text() for label in result.plot().axes[0].get_xticklabels()][1] == "the"
+
+
+def test_notebooks_get_html_that_no_token_can_break(stack):
+    words = ["<script>alert(1)</script>", "&", '"', "a", "b", "c"]
+    page = hw.rollout(stack, tokens=words)._repr_html_()
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert "<svg" in page and hw.compare(stack, by="fuse")._repr_html_()
+
+
+def test_items_of_a_batch_stand_alone(batch, tmp_path):
+    layers, mask = batch
+    result = hw.rollout(layers, attention_mask=mask)
+    one = result.item(1)
+    assert one.shape == (4, 4) and len(one.top(3)) == 3 and len(result.top(3)) == 2
+    assert json.loads(one.to_json())["source"]["item"] == 1
+    assert len(json.loads(result.to_json())) == 2
+    one.save(tmp_path / "one.svg")
+    result.save(tmp_path / "all.svg")
+    assert (tmp_path / "all-1.svg").exists() and one.plot()
+    with pytest.raises(hw.Error, match="different lengths"):
+        np.asarray(result)
+
+
+def test_by_layer_has_a_leading_axis(stack):
+    result = hw.rollout(stack, by_layer=True)
+    assert result.shape == (3, 6, 6) and result.by_layer == [0, 1, 2]
+    assert np.array_equal(result.values[-1], hw.rollout(stack).values)
+
+
+def test_metrics_are_a_dictionary_that_can_be_saved(stack, tmp_path):
+    found = hw.metrics(stack)
+    assert set(found) == {"mean_attention", "max_attention", "attention_entropy", "attention_concentration",
+                          "rollout_max", "rollout_entropy", "batch_size", "seq_length"}
+    found.save(tmp_path / "m.json")
+    assert json.loads((tmp_path / "m.json").read_text())["metrics"] == dict(found)
+
+
+def test_results_outlive_what_they_came_from(stack):
+    values = hw.rollout(stack.copy()).values
+    assert np.allclose(values.sum(-1), 1)
