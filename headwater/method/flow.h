@@ -22,7 +22,8 @@
 // each open pair a flow that stops at the least of these bounds, or at a cut. The flow is greedy
 // and vectorised first: straight down the tokens' own chains, which the residual connection makes
 // wide, and over into the sink's; then Dinic's phases (kernel/cpu/flow_solver-inl.h). For every top
-// layer, layer upon layer, with the exact values of the layer below as bounds.
+// layer, layer upon layer, with the exact values of the layer below as bounds; causal attention
+// source by source, each flow beginning as that of the layer below (kernel/cpu/flow_raise-inl.h).
 //
 // Cost. All pairs of a deep bidirectional stack: about 2 n flows, each a few n^2 steps at most. In
 // general one flow a pair: 1 to 40 microseconds at 128 tokens, 10 to 400 at 512 (docs/flow.md has
