@@ -159,7 +159,10 @@ class Choice {
     std::vector<std::string> pieces;
     for (const std::string& written : {" " + word, word}) {
       const Encoding encoding = tokenizer_->encode(written, {}, false);
-      if (encoding.ids.size() == 1) return checked(encoding.ids[0], "word");
+      // A special token is the one for unknown words, unless it was asked for by name.
+      if (encoding.ids.size() == 1 &&
+          (!tokenizer_->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
+        return checked(encoding.ids[0], "word");
       pieces = encoding.tokens;
     }
     if (const auto id = tokenizer_->id_of(word)) return checked(*id, "word");
