@@ -21,6 +21,8 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@cmake --build --preset release
 	@ctest --preset release -j "$$(nproc)" --no-tests=error
 	@$(PYTHON) -m pytest -ra tests/python
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps .
+	@$(PYTHON) -m pytest -ra tests/python_package
 
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks

@@ -1,0 +1,19 @@
+"""Attention metrics over a data set, in two parts that merge; stopped work goes on from metrics.json."""
+import torch
+import transformers
+
+import headwater as hw
+
+
+def main():
+    torch.manual_seed(0)
+    model = transformers.BertModel(transformers.BertConfig(hidden_size=64, num_hidden_layers=3, num_attention_heads=4,
+                                                           intermediate_size=128, vocab_size=100)).eval()
+    batches = [dict(input_ids=torch.randint(5, 100, (4, 12))) for _ in range(6)]
+    first = hw.metrics_over(model, batches[:3], resume="metrics.json")
+    second = hw.metrics_over(model, batches[3:])
+    print(first + second)
+
+
+if __name__ == "__main__":
+    main()

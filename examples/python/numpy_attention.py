@@ -1,0 +1,26 @@
+"""Attention in NumPy arrays: rollout, flow, how far they agree, and a picture. Prints a table, writes fox.svg."""
+import numpy as np
+
+import headwater as hw
+
+TOKENS = ["[CLS]", "the", "quick", "brown", "fox", "jumps", "[SEP]"]
+
+
+def attention(layers=4, heads=3, n=len(TOKENS)):
+    """Random softmax rows, [L, H, n, n]."""
+    scores = np.exp(2 * np.random.default_rng(7).normal(size=(layers, heads, n, n)))
+    return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def main():
+    stack = attention()
+    rollout = hw.rollout(stack, tokens=TOKENS)
+    flow = hw.flow(stack, tokens=TOKENS)
+    for token, a, b in zip(TOKENS, rollout.values[0], flow.values[0]):
+        print(f"{token:8} rollout {a:.3f}   flow {b:.3f}")
+    print("agreement", hw.compare(stack, by="method").agreement[2, 3].round(3))
+    rollout.save("fox.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""The package as it is installed: what importing costs, what it types, the command beside it."""
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import softmax_rows
+
+import headwater as hw
+from headwater import _engine
+
+COMMAND = Path(sys.executable).with_name("headwater")
+
+
+def test_importing_it_imports_no_torch():
+    words = "import sys, headwater; print([name for name in ('torch', 'transformers', 'matplotlib', 'pandas') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_every_name_that_it_lists_is_there():
+    for name in hw.__all__:
+        assert getattr(hw, name) is not None
+    assert set(dir(hw)) == set(hw.__all__)
+    with pytest.raises(AttributeError, match="rolout"):
+        hw.rolout
+
+
+def test_every_function_and_class_is_documented():
+    for name in hw.__all__:
+        value = getattr(hw, name)
+        if callable(value):
+            assert (value.__doc__ or "").strip(), name
+
+
+def test_the_stub_is_the_one_that_nanobind_makes(tmp_path):
+    out = tmp_path / "_engine.pyi"
+    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "headwater._engine", "-o", out], check=True)
+    shipped = Path(hw.__file__).with_name("_engine.pyi")
+    assert out.read_text() == shipped.read_text(), "make it anew: python -m nanobind.stubgen -m headwater._engine"
+    assert Path(hw.__file__).with_name("py.typed").exists()
+
+
+def test_arrays_in_signatures_say_what_they_are():
+    assert "dtype=float32" in _engine.attention_map.__doc__ and "device='cpu'" in _engine.attention_map.__doc__
+
+
+def test_the_command_is_installed_beside_python_and_has_the_same_version():
+    done = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert hw.__version__ in done.stdout
+    assert re.fullmatch(r"\d+\.\d+\.\d+", hw.__version__)
+
+
+def test_errors_are_value_errors_of_the_package():
+    assert issubclass(hw.Error, ValueError) and f"{hw.Error.__module__}.{hw.Error.__name__}" == "headwater.Error"
+
+
+def test_other_threads_run_while_the_engine_works():
+    """Ticks that a thread makes while a flow is computed, which would be none if the lock were held."""
+    layers = softmax_rows((6, 1, 200, 200), sharp=4.0)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        begun = time.perf_counter()
+        hw.flow(layers)
+        ended = time.perf_counter()
+    finally:
+        done.set()
+        thread.join()
+    inside = [moment for moment in ticks if begun < moment < ended]
+    assert len(inside) >= 2
+
+
+def test_threads_do_not_change_a_byte(stack):
+    count = hw.threads()
+    try:
+        hw.set_threads(1)
+        one = hw.rollout(stack).values.tobytes()
+        hw.set_threads(3)
+        assert hw.rollout(stack).values.tobytes() == one
+    finally:
+        hw.set_threads(count)
+
+
+def test_models_that_ship_run_by_name():
+    if not hw.models():
+        pytest.skip("no model ships yet")
+    name = next(iter(hw.models()))
+    assert (hw.models()[name] / "config.json").exists()
+
+
+def test_a_model_directory_runs_without_torch(tmp_path):
+    words = f"""
+import sys, headwater as hw
+result = hw.run({str(tmp_path)!r}, ids=[5, 6, 7, 8], row=0)
+assert result.values.shape == (4,) and 'torch' not in sys.modules
+batch = hw.run({str(tmp_path)!r}, ids=[5, 6], method='flow')
+print(result.values.tolist())
+"""
+    import torch
+    from models import TEXT, make
+    model = make(*TEXT["bert"])
+    model.save_pretrained(tmp_path)
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with torch.no_grad():
+        layers = model(input_ids=torch.tensor([[5, 6, 7, 8]]), output_attentions=True).attentions
+    assert np.allclose(eval(done.stdout), hw.rollout(layers, row=0).values.numpy(), atol=1e-4)
+
+
+def test_gradients_of_a_model_directory_equal_those_of_a_capture(tmp_path):
+    import torch
+    from models import SIZES, make
+    model = make("BertForSequenceClassification", "BertConfig", dict(SIZES, num_labels=3))
+    model.save_pretrained(tmp_path)
+    with hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[5, 6, 7, 8]]))
+    for rule in ("gradient", "gradient-rollout", "chefer"):
+        ours = hw.gradient(str(tmp_path), ids=[5, 6, 7, 8], target=2, rule=rule)
+        theirs = seen.gradient(2, rule=rule)
+        assert np.abs(ours.values - theirs.values.numpy()).max() < 1e-4 * float(theirs.values.max())
