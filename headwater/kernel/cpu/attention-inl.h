@@ -40,7 +40,7 @@ class AttentionPart {
         value_floats_(wants_out() ? packed_rows(value_panels_) * static_cast<size_t>(keys_) : 0),
         packed_(scratch(static_cast<size_t>(attention.groups) * (key_floats_ + value_floats_))) {}
 
-  void run(bool threads) {
+  void run(bool parallel) {
     const int rows = in_.queries.rows();
     // Few rows in small blocks, for all threads to have some.
     const int step = rows <= 256 ? tile_rows : 2 * tile_rows;
@@ -51,7 +51,7 @@ class AttentionPart {
       const int first = (blocks - 1 - task) * step;
       attend_rows(first, std::min(step, rows - first));
     };
-    if (threads) {
+    if (parallel) {
       parallel_for(in_.groups, pack);
       parallel_for(blocks, attend);
     } else {
@@ -182,9 +182,9 @@ void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused)
     return;
   }
   const double work = double(rows) * keys * attention.queries.columns();
-  const bool threads = work > 1 << 17;
-  if (rows < 4) return attend_few(attention, out, fused, threads);
-  AttentionPart(attention, out, fused).run(threads);
+  const bool parallel = work > 1 << 17;
+  if (rows < 4) return attend_few(attention, out, fused, parallel);
+  AttentionPart(attention, out, fused).run(parallel);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -20,56 +20,108 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
+// Heads first ... end - 1.
+struct Heads {
+  int first = 0, end = 0;
+};
+
 inline const std::byte* bytes_of(const float* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-// The scores of one query against the keys of `range`, which begins on the grid of vectors.
-HWY_INLINE void score_row(const float* query, MatrixView keys, Keys range, float* scores) {
-  const auto bytes = keys.stride() * static_cast<std::ptrdiff_t>(sizeof(float));
-  for (int j = range.begin; j < range.end; j += vector_floats)
-    hn::Store(
-        multiply_lanes<ReadF32>(bytes_of(keys.row(j).data()), bytes,
-                                std::min(vector_floats, range.end - j), keys.columns(), query),
-        Floats(), scores + j);
-}
+// One row of the queries. Some heads at a time go side by side through the keys and then
+// through the values, so that both are read along their rows.
+class QueryRow {
+ public:
+  QueryRow(const Attention& attention, int r)
+      : in_(attention),
+        r_(r),
+        size_(attention.queries.columns() / attention.heads),
+        seen_(seen_by(attention, r)),
+        range_{down_to(vector_floats, seen_.begin), seen_.end} {}
 
-inline void attend_few(const Attention& in, MatrixSpan out, const HeadMap& fused, bool threads) {
-  const int size = in.queries.columns() / in.heads, keys = in.keys.rows();
-  const int padded = down_to(vector_floats, keys + 2 * vector_floats);
-  const int padded_size = down_to(vector_floats, size + 2 * vector_floats);
-  float* all = scratch(static_cast<size_t>(in.heads) * static_cast<size_t>(padded));
-  std::vector<double> totals(static_cast<size_t>(in.heads));
-  for (int r = 0; r < in.queries.rows(); ++r) {
-    const Keys seen = seen_by(in, r);
-    const Keys range{down_to(vector_floats, seen.begin), seen.end};
-    const auto scores_of = [&](int h) { return all + std::ptrdiff_t{h} * padded; };
-    const auto attend = [&](int h) {
-      const int column = h / (in.heads / in.groups) * size;
-      float* query = task_scratch(static_cast<size_t>(padded_size) * 3);
-      float* sums = query + padded_size;
-      float* weighed = sums + padded_size;
-      copy_scaled(in.queries.row(r).data() + h * size, in.scale, size, query);
-      score_row(query, columns_of(in.keys, column, size), range, scores_of(h));
-      const double total = exp_row({scores_of(h), depth_step}, seen, range);
-      totals[static_cast<size_t>(h)] = total;
-      if (out.rows() == 0) return;
-      // Stretches begin where they would for all keys.
-      const int begin = down_to(depth_step, range.begin);
-      std::fill(scores_of(h) + begin, scores_of(h) + range.begin, 0.0f);
-      multiply_down<ReadF32>(bytes_of(in.values.row(begin).data() + column),
-                             in.values.stride() * static_cast<std::ptrdiff_t>(sizeof(float)), size,
-                             range.end - begin, scores_of(h) + begin, sums, weighed);
-      store_scaled(weighed, 1 / total, size, &out(r, h * size));
+  Keys range() const { return range_; }
+  // What scores() and numbers() take for each head.
+  static int room_for(int count) { return down_to(vector_floats, count + 2 * vector_floats); }
+
+  // Row h of `scores` becomes exp(score - largest), totals[h] its sum. `queries` has room for the
+  // heads' numbers.
+  void score(Heads heads, float* queries, float* scores, double* totals) const {
+    const int room = room_for(size_), key_room = room_for(in_.keys.rows());
+    const auto bytes = in_.keys.stride() * static_cast<std::ptrdiff_t>(sizeof(float));
+    for (int h = heads.first; h < heads.end; ++h)
+      copy_scaled(in_.queries.row(r_).data() + h * size_, in_.scale, size_,
+                  queries + (h - heads.first) * room);
+    for (int j = range_.begin; j < range_.end; j += vector_floats)
+      for (int h = heads.first; h < heads.end; ++h)
+        hn::Store(multiply_lanes<ReadF32>(bytes_of(in_.keys.row(j).data() + column_of(h)), bytes,
+                                          std::min(vector_floats, range_.end - j), size_,
+                                          queries + (h - heads.first) * room),
+                  Floats(), scores + std::ptrdiff_t{h} * key_room + j);
+    for (int h = heads.first; h < heads.end; ++h)
+      totals[h] = exp_row({scores + std::ptrdiff_t{h} * key_room, depth_step}, seen_, range_);
+  }
+
+  // The sums over the keys of weight times value. `sums` and `all` have room for the heads'
+  // numbers.
+  void weigh(Heads heads, const float* scores, const double* totals, float* sums, float* all,
+             float* out) const {
+    const Floats d;
+    const int room = room_for(size_), key_room = room_for(in_.keys.rows());
+    const int floats = (heads.end - heads.first) * room;
+    const auto bytes = in_.values.stride() * static_cast<std::ptrdiff_t>(sizeof(float));
+    const auto add = [&](auto count, int j) {
+      for (int h = heads.first; h < heads.end; ++h)
+        add_weighted<ReadF32, count>(bytes_of(in_.values.row(j).data() + column_of(h)), bytes,
+                                     size_, scores + std::ptrdiff_t{h} * key_room + j,
+                                     sums + (h - heads.first) * room);
     };
-    if (threads)
-      parallel_for(in.heads, attend);
+    std::fill_n(all, floats, 0.0f);
+    for (int j = range_.begin; j < range_.end;) {
+      const int stop = std::min(range_.end, down_to(depth_step, j) + depth_step);
+      std::fill_n(sums, floats, 0.0f);
+      for (; j + 8 <= stop; j += 8) add(std::integral_constant<int, 8>(), j);
+      for (; j < stop; ++j) add(std::integral_constant<int, 1>(), j);
+      for (int i = 0; i < floats; i += vector_floats)
+        hn::Store(hn::Add(hn::Load(d, all + i), hn::Load(d, sums + i)), d, all + i);
+    }
+    for (int h = heads.first; h < heads.end; ++h)
+      store_scaled(all + (h - heads.first) * room, 1 / totals[h], size_, out + h * size_);
+  }
+
+ private:
+  int column_of(int h) const { return h / (in_.heads / in_.groups) * size_; }
+
+  const Attention& in_;
+  int r_, size_;
+  Keys seen_, range_;
+};
+
+inline void attend_few(const Attention& in, MatrixSpan out, const HeadMap& fused, bool parallel) {
+  const int size = in.queries.columns() / in.heads;
+  const int room = QueryRow::room_for(size), key_room = QueryRow::room_for(in.keys.rows());
+  float* scores = scratch(static_cast<size_t>(in.heads) * static_cast<size_t>(key_room));
+  std::vector<double> totals(static_cast<size_t>(in.heads));
+  const int tasks = std::min(in.heads, 2 * threads());
+  for (int r = 0; r < in.queries.rows(); ++r) {
+    const QueryRow row(in, r);
+    const auto attend = [&](int task) {
+      const Heads heads{in.heads * task / tasks, in.heads * (task + 1) / tasks};
+      const auto floats = static_cast<size_t>(heads.end - heads.first) * static_cast<size_t>(room);
+      float* first = task_scratch(2 * floats);
+      row.score(heads, first, scores, totals.data());
+      if (out.rows() > 0)
+        row.weigh(heads, scores, totals.data(), first, first + floats, out.row(r).data());
+    };
+    if (parallel)
+      parallel_for(tasks, attend);
     else
-      for (int h = 0; h < in.heads; ++h) attend(h);
+      for (int task = 0; task < tasks; ++task) attend(task);
     for (int place = 0; place < (fused.map.rows() > 0 ? fused.count : 0); ++place) {
       const int h = fused.first_head + place;
-      join_row(fused.reduce, {scores_of(h), depth_step}, range, place == 0,
-               static_cast<float>(fused.weight / totals[static_cast<size_t>(h)]), fused.map.row(r));
+      join_row(fused.reduce, {scores + std::ptrdiff_t{h} * key_room, depth_step}, row.range(),
+               place == 0, static_cast<float>(fused.weight / totals[static_cast<size_t>(h)]),
+               fused.map.row(r));
     }
   }
 }

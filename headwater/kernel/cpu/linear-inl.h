@@ -51,12 +51,12 @@ class LinearPart {
         packed_rows_(packed_rows(panels_)),
         packed_(scratch(packed_rows_ * static_cast<size_t>(x.columns()))) {}
 
-  void run(bool threads) {
+  void run(bool parallel) {
     const auto pack = [&](int p) { pack_panel_rows(x_, panel(p), packed(p)); };
     const auto multiply = [&](int task) { multiply_outputs(task * task_outputs); };
     const int panels = static_cast<int>(panels_.size());
     const int tasks = (weights_.outputs + task_outputs - 1) / task_outputs;
-    if (threads) {
+    if (parallel) {
       parallel_for(panels, pack);
       parallel_for(tasks, multiply);
     } else {
@@ -166,12 +166,14 @@ class LinearPart {
 
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out) {
   if (x.rows() == 0 || weights.outputs == 0) return;
+  // Below so many products the work is done before another thread wakes; of one row the memory says
+  // how many, of several the processor.
   const double work = double(x.rows()) * weights.outputs * weights.inputs;
-  const bool threads = work > linear_worth_threads;
-  if (x.rows() == 1) return linear_row(x.row(0), weights, finish, out.row(0), threads);
+  const bool parallel = work > (x.rows() == 1 ? 1 << 16 : 1 << 19);
+  if (x.rows() == 1) return linear_row(x.row(0), weights, finish, out.row(0), parallel);
   for (int first = 0; first < x.rows(); first += rows_at_once) {
     const int count = std::min(rows_at_once, x.rows() - first);
-    LinearPart(x.rows(first, count), weights, finish, out.rows(first, count)).run(threads);
+    LinearPart(x.rows(first, count), weights, finish, out.rows(first, count)).run(parallel);
   }
 }
 

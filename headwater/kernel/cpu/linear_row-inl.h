@@ -20,15 +20,16 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Below this many products the work is done before another thread wakes.
-constexpr double linear_worth_threads = 1 << 17;
+// Where a vector is but a part of a line of memory, the next rows are asked for while these are
+// used: the machine alone sees too late that they follow. Of whole lines it sees enough.
+template <class Read>
+constexpr bool fetches_ahead = Read::width* lanes < 64;
 
 // sums[i] = row i of a matrix times x, for as many rows as a vector has lanes; rows from `count` on
 // are not there. x has zeros up to a whole vector behind the last number.
 //
 // Vectors of a row would be added in another order than tile-inl.h promises. So a square of
 // numbers, a vector from each row, is turned in registers; the memory is slower than that.
-// The next rows, which lie behind these, are fetched as those of tile-inl.h are.
 template <class Read>
 HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, int count,
                                    int depth, const float* HWY_RESTRICT x) {
@@ -45,9 +46,11 @@ HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, 
       const size_t at = static_cast<size_t>(j) * Read::width;
       if (j + vector_floats <= depth) {
         HWY_UNROLL(16)
-        for (int i = 0; i < vector_floats; ++i) {
-          v[i] = Read::vector(row[i] + at);
-          hwy::Prefetch(row[i] + vector_floats * bytes + at);
+        for (int i = 0; i < vector_floats; ++i) v[i] = Read::vector(row[i] + at);
+        if constexpr (fetches_ahead<Read>) {
+          HWY_UNROLL(16)
+          for (int i = 0; i < vector_floats; ++i)
+            hwy::Prefetch(row[i] + vector_floats * bytes + at);
         }
       } else {
         for (int i = 0; i < vector_floats; ++i)
@@ -76,6 +79,10 @@ HWY_INLINE void add_weighted(const std::byte* from, std::ptrdiff_t bytes, int co
     if (j + vector_floats <= count) {
       HWY_UNROLL(8)
       for (int i = 0; i < rows; ++i) sum = hn::MulAdd(Read::vector(at + i * bytes), weight[i], sum);
+      if constexpr (fetches_ahead<Read>) {
+        HWY_UNROLL(8)
+        for (int i = 0; i < rows; ++i) hwy::Prefetch(at + (rows + i) * bytes);
+      }
     } else {
       for (int i = 0; i < rows; ++i)
         sum = hn::MulAdd(read_first<Read>(at + i * bytes, static_cast<size_t>(count - j)),
@@ -129,9 +136,12 @@ HWY_INLINE void finish_row(const Finish& finish, int first, int count, float* su
 }
 
 void linear_row(std::span<const float> x, const Weights& weights, const Finish& finish,
-                std::span<float> out, bool threads) {
-  constexpr int most = 512;
-  const int task_outputs = weights.input_major ? 256 : 128;
+                std::span<float> out, bool parallel) {
+  // As many tasks for each thread, of not too many outputs.
+  constexpr int most = 256;
+  const int shares = threads() * ((weights.outputs - 1) / (threads() * most) + 1);
+  const int share = (weights.outputs - 1) / shares + 1;
+  const int task_outputs = (share + vector_floats - 1) / vector_floats * vector_floats;
   const size_t padded = (x.size() + 2 * lanes) / lanes * lanes;
   float* row = scratch(padded);
   std::copy(x.begin(), x.end(), row);
@@ -159,7 +169,7 @@ void linear_row(std::span<const float> x, const Weights& weights, const Finish& 
     });
   };
   const int tasks = (weights.outputs + task_outputs - 1) / task_outputs;
-  if (threads) return parallel_for(tasks, task);
+  if (parallel) return parallel_for(tasks, task);
   for (int t = 0; t < tasks; ++t) task(t);
 }
 
