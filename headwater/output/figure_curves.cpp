@@ -103,9 +103,16 @@ Curves curves_of(const Evaluation& result) {
 }
 
 std::vector<std::string> details_of(const Evaluation& result) {
+  size_t tokens = 0, counted = 0;
+  for (const ExampleRecord& example : result.examples) {
+    tokens += example.counted.size();
+    counted += static_cast<size_t>(std::ranges::count(example.counted, true));
+  }
   return {
-      shortened(harmless(result.source.name), 48), shortened(harmless(result.file), 48),
+      shortened(harmless(result.source.name), 48),
+      shortened(harmless(result.file), 48),
       fmt::format("{} example{}", result.examples.size(), result.examples.size() == 1 ? "" : "s"),
+      fmt::format("{} of {} tokens count", counted, tokens),
       fmt::format("layers {}:{}", result.layers.begin, result.layers.end),
       fmt::format("residual {}", result.options.residual)};
 }

@@ -9,7 +9,7 @@ namespace headwater {
 /// asked for.
 Curves curves_of(const Evaluation& result);
 
-/// Source, file, number of examples and layers, each a few words.
+/// Source, file, numbers of examples and of tokens that count, layers, each a few words.
 std::vector<std::string> details_of(const Evaluation& result);
 
 }  // namespace headwater
