@@ -30,11 +30,23 @@ from with_headwater import BUILD, ROOT
 FOLDER = ROOT / "build/bench"
 LARGEST_ERROR = 1e-4
 PAUSE = 0.1
-TEXT = "The keys to the old cabinet are on the table."  # 12 tokens of MiniLM's
+TEXT = "The keys to the old cabinet are on the table"  # 12 tokens of MiniLM's
 # model, tokens, request, at most so much of torch's time for the forward pass or the token
 CASES = [("bert", 128, "forward", None), ("bert", 128, "rollout", 0.9),
          ("bert", 512, "forward", None), ("bert", 512, "rollout", 0.95),
          ("gpt2", 129, "decode", 0.7), ("gpt2", 513, "decode", 0.7), ("gpt2", 1024, "decode", 0.7)]
+# Starts a process from a small one: the system counts the memory of the one that forks as the new one's.
+LAUNCH = """
+import os, subprocess, sys, time
+begin = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+out = process.stdout.read()
+_, status, used = os.wait4(process.pid, 0)
+seconds = time.perf_counter() - begin
+print(seconds, used.ru_maxrss)
+sys.stdout.write(out.decode())
+sys.exit(status != 0)
+"""
 NAMES = {"forward": "forward pass", "rollout": "forward pass and rollout", "decode": "one token with cache"}
 
 
@@ -100,15 +112,13 @@ def measure_model(kind, tokens):
             for model, n, what, goal in CASES if (model, n) == (kind, tokens)]
 
 
-def measure_command(folder):
-    """Seconds and peak bytes of the command, from its start to the JSON."""
-    begin = time.perf_counter()
-    process = subprocess.Popen([str(BUILD / "bin/headwater"), "rollout", str(folder), "--text", TEXT, "--threads",
-                                str(ARGUMENTS.threads), "-o", "-"], stdout=subprocess.PIPE)
-    out = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    assert status == 0, "the command failed"
-    return time.perf_counter() - begin, used.ru_maxrss * 1024, out
+def measure_process(words):
+    """Seconds, peak bytes and output of a new process."""
+    done = subprocess.run([sys.executable, "-c", LAUNCH, *map(str, words)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=True, text=True)
+    figures, out = done.stdout.split("\n", 1)
+    seconds, kilobytes = figures.split()
+    return float(seconds), int(kilobytes) * 1024, out
 
 
 def measure_start():
@@ -117,8 +127,10 @@ def measure_start():
     if package is None:
         return None
     folder = Path(package.origin).parent / "model"
-    ours = [measure_command(folder) for _ in range(4 * ARGUMENTS.rounds)]
-    theirs = [with_transformers.measure_cold(folder, TEXT, ARGUMENTS.threads) for _ in range(3)]
+    command = [BUILD / "bin/headwater", "rollout", folder, "--text", TEXT, "--threads", ARGUMENTS.threads, "-o", "-"]
+    cold = with_transformers.cold_command(folder, TEXT, ARGUMENTS.threads)
+    ours = [measure_process(command) for _ in range(4 * ARGUMENTS.rounds)]
+    theirs = [measure_process(cold) for _ in range(3)]
     result = json.loads(ours[0][2])
     error = np.abs(np.array(result["values"]) - np.array(json.loads(theirs[0][2]))).max()
     if not error <= LARGEST_ERROR:

@@ -1,7 +1,6 @@
 """PyTorch and transformers as people run models today: no_grad, sdpa attention, models with random weights."""
 import os
 import resource
-import subprocess
 import sys
 import time
 
@@ -88,15 +87,8 @@ class Decoder:
         return timed(self.run)
 
 
-def measure_cold(folder, text, threads):
-    """Seconds and peak bytes of a new process."""
-    begin = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", COLD, str(folder), text, str(threads)],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    out = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    assert status == 0, "the transformers process failed"
-    return time.perf_counter() - begin, used.ru_maxrss * 1024, out
+def cold_command(folder, text, threads):
+    return [sys.executable, "-c", COLD, str(folder), text, str(threads)]
 
 
 def about():
