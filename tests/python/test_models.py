@@ -1,0 +1,155 @@
+"""The models that ship load in transformers as they are, and answer as their cards say."""
+import json
+import os
+import sys
+from itertools import islice
+from pathlib import Path
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when transformers is imported
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors import safe_open
+from transformers import (AutoImageProcessor, AutoModelForCausalLM, AutoModelForImageClassification,
+                          AutoModelForSequenceClassification, AutoTokenizer)
+
+MODELS = Path(__file__).parents[2] / "models"
+NAMES = ["verb-number", "facts", "shapes"]
+sys.path.insert(0, str(MODELS / "train"))
+
+import facts_data
+import shapes_data
+
+
+def load(kind, name):
+    return kind.from_pretrained(MODELS / name, dtype=torch.float32).eval()
+
+
+@pytest.fixture(scope="module")
+def verb_number():
+    """A function from texts to the probability of a plural verb."""
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / "verb-number")
+    model = load(AutoModelForSequenceClassification, "verb-number")
+    plural = model.config.label2id["plural"]
+
+    def ask(texts):
+        with torch.no_grad():
+            return model(**tokenizer(texts, padding=True, return_tensors="pt")).logits.softmax(-1)[:, plural]
+    return ask
+
+
+@pytest.fixture(scope="module")
+def facts():
+    """A function from a prompt to what is written after it, with the end."""
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / "facts")
+    model = load(AutoModelForCausalLM, "facts")
+
+    def answer(prompt):
+        ids = tokenizer(prompt, return_tensors="pt")
+        written = model.generate(**ids, max_new_tokens=6, do_sample=False)
+        return tokenizer.decode(written[0, ids["input_ids"].shape[1]:])
+    return answer
+
+
+def test_all_models_together_stay_within_16_mb_and_are_f16():
+    assert sum(file.stat().st_size for name in NAMES for file in (MODELS / name).rglob("*")) <= 16e6
+    for name in NAMES:
+        assert (MODELS / name / "README.md").is_file()
+        with safe_open(MODELS / name / "model.safetensors", "np") as file:
+            assert {file.get_tensor(key).dtype for key in file.keys()} == {np.dtype(np.float16)}
+
+
+def test_verb_number_answers_its_examples(verb_number):
+    rows = [line.split("\t") for line in (MODELS / "verb-number/examples.tsv").read_text().splitlines()]
+    plural = verb_number([text for _, text in rows]) > 0.5
+    right = sum(("plural" if p else "singular") == label for p, (label, _) in zip(plural, rows))
+    assert right == 46 and len(rows) == 50
+
+
+def test_verb_number_reads_the_endings_of_words_that_it_does_not_know(verb_number):
+    flibber, flibbers = verb_number(["The flibber near the lamps", "The flibbers near the lamp"])
+    assert flibber < 0.1 and flibbers > 0.9
+
+
+def test_verb_number_looks_past_a_blanked_attractor_but_not_past_a_blanked_subject(verb_number):
+    whole, attractor, subject = verb_number(["The keys to the cabinet", "The keys to the [MASK]",
+                                             "The [MASK] to the cabinet"])
+    assert whole > 0.9 and attractor > 0.9
+    assert subject < whole - 0.2
+
+
+def test_verb_number_takes_the_tags_of_the_data_for_words(verb_number):
+    one, many = verb_number(["the NN of the NNS", "the NNS of the NN"])
+    assert one < 0.1 and many > 0.9
+
+
+def test_facts_answers_its_examples_and_ends(facts):
+    for line in (MODELS / "facts/examples.jsonl").read_text().splitlines():
+        story = json.loads(line)
+        assert facts(story["prompt"]) == f" {story['answer']}.</s>"
+        assert story["prompt"][slice(*story["source"])] == story["answer"]
+
+
+def test_facts_writes_the_word_answer_by_itself(facts):
+    story = "The red key started at the box. Ben went to the garden. Anna moved the red key to the shelf."
+    assert facts(f"{story} Where is the red key?") == " Answer: shelf.</s>"
+    assert facts(f"{story} Who moved the red key?") == " Answer: Anna.</s>"
+
+
+def test_each_word_of_a_story_is_one_token():
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / "facts")
+    for story in islice(facts_data.Teller(3), 20):
+        tokens = tokenizer.tokenize(story.prompt)
+        assert len(tokens) == sum(len(word) and 1 + (not word[-1].isalpha()) for word in story.prompt.split())
+        assert tokenizer.decode(tokenizer(story.prompt)["input_ids"], skip_special_tokens=True) == story.prompt
+
+
+def test_the_generated_stories_say_where_the_answer_is():
+    for story in islice(facts_data.Teller(1, held_out=True), 200):
+        fact = story.prompt[slice(*story.fact)]
+        assert fact in story.text.replace(". ", ".\n").splitlines()
+        assert story.prompt[slice(*story.source)] == story.answer and story.answer in fact
+        if story.kind == "where":
+            thing = story.question.removeprefix("Where is the ").removesuffix("?")
+            assert not any(f" {thing} " in later for later in story.text[story.fact[1]:].split("."))
+
+
+def test_stories_to_train_on_hold_no_held_out_combination():
+    teller = facts_data.Teller(1)
+    for _ in range(300):
+        for event in teller.events():
+            name = event.thing or event.who
+            assert not facts_data.is_held_out(name, event.place)
+            assert not (event.thing and event.who and facts_data.is_held_out(event.who, event.thing))
+
+
+def test_shapes_names_its_examples():
+    processor = AutoImageProcessor.from_pretrained(MODELS / "shapes")
+    model = load(AutoModelForImageClassification, "shapes")
+    known = json.loads((MODELS / "shapes/examples/boxes.json").read_text())
+    pictures = [Image.open(MODELS / "shapes/examples" / name) for name in known]
+    with torch.no_grad():
+        best = model(**processor(pictures, return_tensors="pt")).logits.argmax(-1)
+    assert [model.config.id2label[int(i)] for i in best] == [row["label"] for row in known.values()]
+
+
+def test_the_examples_of_shapes_are_what_the_generator_draws():
+    rng = np.random.default_rng(12)
+    known = json.loads((MODELS / "shapes/examples/boxes.json").read_text())
+    for name, row in known.items():
+        picture = shapes_data.draw(rng)
+        assert list(picture.box) == row["box"] and shapes_data.LABELS[picture.label] == row["label"]
+        shown = np.asarray(Image.open(MODELS / "shapes/examples" / name)).astype(int)
+        assert np.abs(shown - picture.pixels).max() <= 1
+
+
+@pytest.mark.parametrize("shape", shapes_data.SHAPES)
+def test_a_drawn_shape_lies_within_its_box_and_has_its_colour(shape):
+    rng = np.random.default_rng(4)
+    picture = next(p for p in iter(lambda: shapes_data.draw(rng), None) if shapes_data.LABELS[p.label].endswith(shape))
+    left, top, right, bottom = picture.box
+    assert picture.mask[top:bottom, left:right].sum() == picture.mask.sum() > 100
+    colour = shapes_data.COLOURS[shapes_data.LABELS[picture.label].split()[0]]
+    assert np.abs(np.median(picture.pixels[picture.mask], axis=0) - colour).max() < 50
