@@ -274,7 +274,7 @@ class CommandLine {
         [](Arguments& a, const std::string& text) { a.by = text; }, "Options");
 
     Command& evaluate =
-        add("evaluate", "How far attention agrees with what a model's output really hangs on",
+        add("evaluate", "How far attention agrees with what an output of a model hangs on",
             "headwater evaluate bert/ --examples sentences.jsonl -o curves.svg", run_evaluate);
     evaluate.source();
     evaluate.all(evaluate_options());
