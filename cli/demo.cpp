@@ -1,93 +1,166 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 
 #include "cli/commands.h"
 #include "cli/deliver.h"
+#include "cli/quick_fox.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/output_file.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/generate.h"
+#include "headwater/method/gradient.h"
 #include "headwater/method/rollout.h"
+#include "headwater/model/model_generation.h"
+#include "headwater/model/open.h"
+#include "headwater/model/shipped.h"
 #include "headwater/source/open.h"
 
 namespace headwater::cli {
 namespace {
 
-// Attention as trained encoders tend to have it: near neighbours in the low layers, further away
-// and to the first and last token in the high ones.
-std::string quick_fox() {
-  constexpr int layers = 6, heads = 8, n = 8;
-  std::string text =
-      "{\"tokens\": [\"[CLS]\", \"The\", \"quick\", \"brown\", \"fox\", \"jumps\", \"over\", "
-      "\"[SEP]\"],\n"
-      " \"attentions\": [";
-  for (int l = 0; l < layers; ++l) {
-    const double depth = static_cast<double>(l) / layers;
-    std::string head = "[";
-    for (int i = 0; i < n; ++i) {
-      double row[n], sum = 0;
-      for (int j = 0; j < n; ++j) {
-        row[j] = std::exp(-std::abs(i - j) * (1 - depth * 0.5));
-        if (j == 0) row[j] += depth * 0.3;
-        if (j == n - 1) row[j] += depth * 0.2;
-        sum += row[j];
-      }
-      head += i ? ", [" : "[";
-      for (int j = 0; j < n; ++j)
-        head += fmt::format("{}{}", j ? ", " : "", static_cast<float>(row[j] / sum));
-      head += "]";
-    }
-    head += "]";
-    text += l ? ",\n  [" : "\n  [";
-    for (int h = 0; h < heads; ++h) text += (h ? ", " : "") + head;
-    text += "]";
+// Pictures in a folder, and the words about them.
+class Tour {
+ public:
+  explicit Tour(std::string folder) : folder_(std::move(folder)) {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error)
+      fail(
+          "{}: cannot be made ({}), expected a folder for the pictures; choose another with "
+          "--folder",
+          folder_, error.message());
   }
-  return text + "]}\n";
+
+  std::string place(const char* name) const { return folder_ + "/" + name; }
+  void say(const std::string& line) { text_ += line + '\n'; }
+  void list(const char* name, const char* about) {
+    say(fmt::format("  {:<24} {}", place(name), about));
+  }
+  void picture(const char* name, Result result, const char* about) {
+    write(std::move(result), place(name));
+    list(name, about);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string folder_, text_;
+};
+
+// "keys 0.30, to 0.15": the largest values of a row, special tokens left out.
+std::string top(std::span<const float> row, const std::vector<std::string>& tokens) {
+  std::vector<size_t> order(row.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::erase_if(order,
+                [&](size_t j) { return tokens[j].starts_with("[") || tokens[j].starts_with("<"); });
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t j) { return row[j]; });
+  std::vector<std::string> words;
+  for (size_t k = 0; k < std::min<size_t>(3, order.size()); ++k) {
+    std::string token = tokens[order[k]];
+    if (token.starts_with("\xc4\xa0"))
+      token = token.substr(2);  // a space, as byte-level BPE writes it
+    words.push_back(fmt::format("{} {:.2f}", token, row[order[k]]));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+const GradientOptions by_gradient = {GradientRule::gradient_rollout, "best", ""};
+
+// A sentence whose subject and nearest noun differ in number.
+void show_sentence(const std::string& folder, Tour& tour) {
+  const std::string sentence = "The keys to the cabinet";
+  const std::unique_ptr<Batch> batch = open_model(
+      folder, {.texts = {sentence}, .pair = {}, .ids = {}, .images = {}, .name = "verb-number"});
+  const std::unique_ptr<Source> source = batch->item(0);
+  Options options = options_of(Preset::paper);
+  options.row = {Row::Kind::cls};
+  Attribution gradients = gradient(*source, options, by_gradient);
+  Attribution rolled = rollout(*source, options);
+  tour.say("verb-number, an encoder: is the next verb singular or plural?");
+  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence,
+                       gradients.gradient->target.logit.name,
+                       top(rolled.values[0].row(0), rolled.source.tokens)));
+  tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
+  tour.picture("gradient.png", std::move(gradients), "the same, weighted by gradients");
+  options.row = {};
+  tour.picture("methods.png", compare_method(*source, options),
+               "raw attention, average, rollout and exact flow");
+}
+
+// A question whose answer stands in the story.
+void show_answer(const std::string& folder, Tour& tour) {
+  const std::string prompt =
+      "The red key went from the box to the shelf. The blue hat went from the table to the cave. "
+      "Where is the red key? Answer:";
+  GenerationInput input;
+  input.prompt = prompt;
+  input.count = 3;
+  input.name = "facts";
+  const std::unique_ptr<Generation> generation = open_generation(folder, input);
+  Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
+  const Attribution rows = at_layer(answer);
+  tour.say("\nfacts, a decoder: answers questions about a story");
+  tour.say(fmt::format("  \"... {}\"{}; the answer leans on {}",
+                       prompt.substr(prompt.find("Where")), answer.text,
+                       top(rows.values[0].row(0), rows.source.tokens)));
+  answer.shown = 0;
+  tour.picture("answer.png", std::move(answer), "what of the story the answer leans on");
+}
+
+void show_image(const std::string& folder, Tour& tour) {
+  const std::string image = folder + "/examples/0-red-star.png";
+  const std::unique_ptr<Batch> batch =
+      open_model(folder, {.texts = {}, .pair = {}, .ids = {}, .images = {image}, .name = "shapes"});
+  const std::unique_ptr<Source> source = batch->item(0);
+  Options options = options_of(Preset::paper);
+  options.row = {Row::Kind::cls};
+  Attribution found = gradient(*source, options, by_gradient);
+  tour.say("\nshapes, a vision transformer: which shape stands among the clutter?");
+  tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
+  tour.picture("image.png", std::move(found), "where it looked, laid over the image");
+}
+
+void show_file(Tour& tour) {
+  const std::string file = tour.place("quick-fox.json");
+  OutputFile input(file);
+  input.write(quick_fox());
+  input.commit();
+  const std::unique_ptr<Source> source = open(file);
+  const Options options = options_of(Preset::tutorial);
+  tour.say("\nAttention in a file: eight tokens, six layers, eight heads, made up");
+  tour.list("quick-fox.json", "the attention itself, tokens included");
+  tour.picture("rollout.png", rollout(*source, options), "rollout over all layers");
+  tour.picture("evolution.png", compare_evolution(*source, options),
+               "the rollout after each layer");
+  tour.picture("discard.png", compare_discard(*source, options),
+               "0, 0.1, 0.3 and 0.5 of the weights dropped");
 }
 
 }  // namespace
 
 void run_demo(const Arguments& arguments) {
-  std::error_code error;
-  std::filesystem::create_directories(arguments.folder, error);
-  if (error)
-    fail(
-        "{}: cannot be made ({}), expected a folder for the pictures; choose another with --folder",
-        arguments.folder, error.message());
-  const auto in_folder = [&](const char* name) { return arguments.folder + "/" + name; };
-  const std::string file = in_folder("quick-fox.json");
-  OutputFile input(file);
-  input.write(quick_fox());
-  input.commit();
-
-  const std::unique_ptr<Source> source = open(file);
-  const Options options = options_of(Preset::tutorial);
-  std::string tour = fmt::format(
-      "Eight tokens, six layers, eight heads, made up: near neighbours below, [CLS] and [SEP] "
-      "above.\n"
-      "  {:<24} the attention itself, tokens included\n",
-      file);
-  const auto picture = [&](const char* name, Result result, const char* about) {
-    write(std::move(result), in_folder(name));
-    tour += fmt::format("  {:<24} {}\n", in_folder(name), about);
+  Tour tour(arguments.folder);
+  const auto show = [&](const char* name, void (*part)(const std::string&, Tour&)) {
+    if (const auto folder = shipped_model(name)) part(*folder, tour);
   };
-  picture("rollout.png", rollout(*source, options), "rollout over all layers");
-  picture("layer.png", compare_layer(*source, options, -1), "the last layer beside the rollout");
-  picture("evolution.png", compare_evolution(*source, options), "the rollout after each layer");
-  picture("discard.png", compare_discard(*source, options),
-          "0, 0.1, 0.3 and 0.5 of the weights dropped");
-  picture("fuse.png", compare_fuse(*source, options),
-          "heads fused by mean, max and min: alike here, as all heads are");
-  tour += fmt::format(
+  show("verb-number", show_sentence);
+  show("facts", show_answer);
+  show("shapes", show_image);
+  show_file(tour);
+  tour.say(fmt::format(
       "\nTry next:\n"
-      "  headwater rollout {0} --row cls\n"
-      "  headwater rollout {0} --row cls --by-layer -o cls.svg\n"
-      "  headwater compare {0} --by method -o methods.png\n"
-      "  headwater rollout YOUR.npz -o rollout.png        one array a layer: docs/formats.md\n",
-      file);
-  std::fputs(tour.c_str(), stdout);
+      "  headwater rollout verb-number --text \"The author of the books\" --row cls\n"
+      "  headwater compare verb-number --by method --text \"The keys to the cabinet\"\n"
+      "  headwater generate facts --prompt \"The hat started at the cave. Where did the "
+      "hat start? Answer:\" --count 2\n"
+      "  headwater rollout {} --row cls --by-layer -o cls.svg\n"
+      "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png      "
+      "docs/formats.md",
+      tour.place("quick-fox.json")));
+  std::fputs(tour.text().c_str(), stdout);
 }
 
 }  // namespace headwater::cli

@@ -181,8 +181,7 @@ Strip strip_of(const Attribution& result, Shown& shown) {
 
 std::string caption_of(const Attribution& result) {
   if (result.method == "flow") return "Flow";
-  const bool rolled = result.method == "rollout" || result.method == "generate";
-  return rolled ? "Attribution" : "Attention";
+  return result.method == "raw" || result.method == "average" ? "Attention" : "Attribution";
 }
 
 // One scale for all panels.
