@@ -26,13 +26,29 @@ open_captures: list[Any] = []  # the latest last
 wrapped: dict[str, Callable[..., Any]] = {}  # what stood in the registry
 
 
+EAGER = "headwater_eager"  # stands for eager attention where the first versions of transformers 5 look it up
+
+
 def registry() -> Any:
-    """transformers' mapping, or None where there is none or it is too old to be asked for eager attention."""
+    """transformers' mapping, or None where there is none."""
     try:
-        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, AttentionInterface
+        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
     except ImportError:
         return None
-    return ALL_ATTENTION_FUNCTIONS if hasattr(AttentionInterface, "get_interface") else None
+    return ALL_ATTENTION_FUNCTIONS if hasattr(ALL_ATTENTION_FUNCTIONS, "_global_mapping") else None
+
+
+def rename_eager(capture: Any, mapping: Any) -> None:
+    """Before 5.1 or so eager attention never asks the registry; under another name, with its own masks, it does."""
+    if hasattr(mapping, "get_interface"):
+        return
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    mapping._global_mapping[EAGER] = wrapper("eager", None)
+    ALL_MASK_ATTENTION_FUNCTIONS._global_mapping[EAGER] = ALL_MASK_ATTENTION_FUNCTIONS["eager"]
+    for config in {id(module.config): module.config for module in capture.names if hasattr(module, "config")}.values():
+        if getattr(config, "_attn_implementation_internal", None) == "eager":
+            capture.restore.append((config, "_attn_implementation_internal", "eager"))
+            config._attn_implementation_internal = EAGER
 
 
 def usable(model: Any) -> bool:
@@ -56,6 +72,7 @@ def begin(capture: Any) -> None:
                 wrapped[key] = stood
                 mapping._global_mapping[key] = wrapper(key, stood)
         open_captures.append(capture)
+        rename_eager(capture, registry())
 
 
 def end(capture: Any) -> None:
