@@ -22,8 +22,8 @@ HWY_INLINE FloatVec polynomial(FloatVec x, float first, Numbers... rest) {
     return hn::MulAdd(polynomial(x, rest...), x, start);
 }
 
-// exp(x) for x <= 88 (above: exp(88)), within 1e-7 of itself; 0 where float has no normal number
-// for it.
+// exp(x) for x <= 88 (above: exp(88)), within 1.3e-7 of itself; 0 where float has no normal
+// number for it.
 HWY_INLINE FloatVec exp_of(FloatVec x) {
   const Floats d;
   const hn::RebindToSigned<Floats> whole;
