@@ -1,6 +1,7 @@
 """What the command prints and writes."""
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -84,9 +85,14 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     named = sorted(set(re.findall(r"^  demo/(\S+)", done.stdout, re.M)))
     assert files_in(tmp_path / "demo") == named
-    assert {"quick-fox.json", "rollout.png", "layer.png", "evolution.png", "discard.png", "fuse.png"} == set(named)
-    for line in re.findall(r"^  headwater (rollout demo.*|compare demo.*)$", done.stdout, re.M):
-        assert run(*line.split(), cwd=tmp_path).returncode == 0
+    assert {"sentence.png", "gradient.png", "methods.png", "answer.png", "image.png", "quick-fox.json", "rollout.png",
+            "evolution.png", "discard.png"} == set(named)
+    assert '"The keys to the cabinet ..." is plural' in done.stdout
+    assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
+    tried = [shlex.split(line) for line in re.findall(r"^  headwater (.*)$", done.stdout, re.M) if "YOUR" not in line]
+    assert len(tried) == 4
+    for words in tried:
+        assert run(*words, cwd=tmp_path).returncode == 0
 
 
 # JSON, .npy and .npz
