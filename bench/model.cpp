@@ -79,8 +79,7 @@ class Bench {
     const int n = static_cast<int>(input_.ids.size()), heads = model_->architecture().heads;
     hw::Matrix map(maps ? n : 0, n);
     hw::kernel::HeadMap fused;
-    if (maps)
-      fused = {hw::kernel::Reduce::sum, 1 / static_cast<float>(heads), 0, heads, map};
+    if (maps) fused = {hw::kernel::Reduce::sum, 1 / static_cast<float>(heads), 0, heads, map};
     hw::Forward forward(*model_, model_->embed(input_));
     while (forward.next() < model_->architecture().layers) forward.step(fused);
     result_ = hw::Matrix(n, model_->architecture().width);
