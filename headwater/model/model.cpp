@@ -33,7 +33,7 @@ std::unique_ptr<Model> Model::open(const std::string& folder) {
   Architecture architecture = describe(config);
   // GPT-2 ties its head to the words unless told otherwise, Llama does not.
   const bool tied = config.flag_or("tie_word_embeddings", architecture.family == "gpt2");
-  return std::unique_ptr<Model>(new Model(std::move(architecture), Checkpoint::open(folder), tied));
+  return std::make_unique<Model>(std::move(architecture), Checkpoint::open(folder), tied);
 }
 
 Model::Model(Architecture architecture, Checkpoint checkpoint, bool tied)

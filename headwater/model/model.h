@@ -18,6 +18,9 @@ class Model {
  public:
   /// Throws Error if something is missing, wrong or not implemented.
   static std::unique_ptr<Model> open(const std::string& folder);
+  /// Binds weights to what they are weights of; `tied`: a language head may be the words' table.
+  /// Throws Error as open() does.
+  Model(Architecture architecture, Checkpoint checkpoint, bool tied);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -57,8 +60,6 @@ class Model {
   void logits(MatrixView finished, MatrixSpan out) const;
 
  private:
-  Model(Architecture architecture, Checkpoint checkpoint, bool tied);
-
   Architecture architecture_;
   Checkpoint checkpoint_;
   std::string prefix_;
