@@ -32,6 +32,7 @@ void bind_inputs(nb::module_& module);
 void bind_live(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_results(nb::module_& module);
+void bind_generate(nb::module_& module);
 void bind_kernels(nb::module_& module);
 
 }  // namespace headwater::python

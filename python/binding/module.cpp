@@ -20,5 +20,6 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_live(module);
   headwater::python::bind_results(module);
   headwater::python::bind_methods(module);
+  headwater::python::bind_generate(module);
   headwater::python::bind_kernels(module);
 }

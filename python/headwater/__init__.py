@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .dataset import Summary, metrics_over
     from .trios import EncoderDecoder, encoder_decoder
     from .functions import attention_flow, attention_rollout
-    from .generated import Generation, generation
+    from .generated import Generation, generate, generation
     from .iclr_metrics import ICLRMetrics, compute_attention_attribution
     from .tutorial import AttentionRollout, compare_discard_ratios, compare_head_fusion
 
@@ -35,7 +35,7 @@ _LAZY = {
     "AttentionRollout": "tutorial", "compare_discard_ratios": "tutorial", "compare_head_fusion": "tutorial",
     "ICLRMetrics": "iclr_metrics", "compute_attention_attribution": "iclr_metrics",
     "attention_rollout": "functions", "attention_flow": "functions",
-    "generation": "generated", "Generation": "generated",
+    "generation": "generated", "Generation": "generated", "generate": "generated",
     "encoder_decoder": "trios", "EncoderDecoder": "trios",
     "metrics_over": "dataset", "Summary": "dataset",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",

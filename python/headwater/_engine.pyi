@@ -131,6 +131,11 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known of an item; reads its lowest layer."""
 
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False) -> Results:
+    """
+    Text that a model directory writes, and which prompt tokens each token leans on.
+    """
+
 def attention_map(queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], heads: int, groups: int, scale: float, causal: bool = False, window: int = 0, first: int = 0, fuse: str = 'mean') -> None:
     """
     out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. Row r of the queries stands at position first + r of the keys.

@@ -13,7 +13,8 @@ from .arrays import is_array, to_numpy
 from .source import layers_of
 
 # captum.attr.visualization.VisualizationDataRecord, field for field, for when captum is not there.
-Record = namedtuple("VisualizationDataRecord", "word_attributions pred_prob pred_class true_class attr_class attr_score "
+Record = namedtuple("VisualizationDataRecord", "word_attributions pred_prob pred_class true_class attr_class "
+                                               "attr_score "
                                                "raw_input_ids convergence_score")
 
 
@@ -85,7 +86,8 @@ def attention_from_transformer_lens(cache: Mapping[str, Any]) -> list[Any]:
         if match := re.fullmatch(r"blocks\.(\d+)\.attn\.hook_pattern", name):
             found[int(match[1])] = cache[name]
     if not found:
-        raise Error("cache: holds no blocks.0.attn.hook_pattern, expected one a layer; run the model with run_with_cache")
+        raise Error("cache: holds no blocks.0.attn.hook_pattern, expected one a layer; run the model with "
+                    "run_with_cache")
     return [found[layer] for layer in sorted(found)]
 
 

@@ -98,7 +98,8 @@ def metrics_over(model: Any, dataloader: Iterable[Mapping[str, Any]], *, layer_i
         if number < done:
             continue
         if not isinstance(batch, Mapping):
-            raise Error(f"dataloader: gave a {type(batch).__name__}, expected a dictionary for model(**batch); give a collate "
+            raise Error(f"dataloader: gave a {type(batch).__name__}, expected a dictionary for model(**batch); give "
+                        "a collate "
                         "function that makes one")
         batch = {name: value.to(device) if hasattr(value, "to") else value for name, value in batch.items()
                  if name not in ("labels", "label")}
@@ -116,10 +117,12 @@ def load(path: Path | None, layer: int) -> tuple[int, Summary]:
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         if read["layer_idx"] != layer:
-            raise Error(f"{path}: is of layer {read['layer_idx']}, expected {layer}; give another file, or the same layer_idx")
+            raise Error(f"{path}: is of layer {read['layer_idx']}, expected {layer}; give another file, or the same "
+                        "layer_idx")
         return int(read["batches"]), Summary.from_json(json.dumps(read["summary"]))
     except (KeyError, TypeError, json.JSONDecodeError) as wrong:
-        raise Error(f"{path}: is no file of a metrics_over that was stopped ({wrong}); remove it, or give another") from None
+        raise Error(f"{path}: is no file of a metrics_over that was stopped ({wrong}); remove it, or give "
+                    "another") from None
 
 
 def save(path: Path | None, batches: int, summary: Summary, layer: int) -> None:

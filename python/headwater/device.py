@@ -69,7 +69,8 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     shapes = {(layer.shape[0], *layer.shape[2:]) for layer in layers}
     if len(shapes) > 1 or layers[0].ndim != 4 or layers[0].shape[-1] != layers[0].shape[-2]:
         found = ", ".join(sorted({str(tuple(layer.shape)) for layer in layers}))
-        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the layers of "
+        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the "
+                    "layers of "
                     "one input")
     items, n = layers[0].shape[0], layers[0].shape[-1]
     mask = np.ones((items, n), bool) if attention_mask is None else np.broadcast_to(

@@ -10,6 +10,7 @@ generate() gives m rows at once, each later step one row; earlier rows are kept,
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Sequence
 
 import numpy as np
@@ -19,7 +20,7 @@ from ._engine import Error
 from .arguments import split
 from .arrays import Kind, to_numpy
 from .device import fused
-from .source import layers_of
+from .source import layers_of, models
 
 
 class Generation:
@@ -27,6 +28,9 @@ class Generation:
 
     `prompt` and `generated` are tokens; `values` is M of the last layer, [n, m].
     """
+
+    text = ""  # that the generated tokens stand for, where headwater's own engine wrote them
+    _results: _engine.Results | None = None
 
     def __init__(self, M: Any, prompt: list[str], generated: list[str], options: dict[str, Any], notes: list[str]):
         self.M, self.prompt, self.generated, self.options, self.notes = M, prompt, generated, options, notes
@@ -44,7 +48,19 @@ class Generation:
         row = to_numpy(self.values[s])
         return [(self.prompt[j], float(row[j])) for j in np.argsort(-row, kind="stable")[:k]]
 
+    def save(self, path: Any) -> None:
+        """Writes .json; what headwater.generate gave also .npz and pictures."""
+        if self._results is not None:
+            return self._results.save(str(path))
+        if not str(path).endswith(".json"):
+            raise Error(f"{path}: a generation that was captured is written as .json; take .M for arrays, .plot() "
+                        "for pictures")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json() + "\n")
+
     def to_json(self) -> str:
+        if self._results is not None:
+            return self._results.json()
         return json.dumps({"headwater": _engine.__version__, "method": "generate", "options": self.options,
                            "prompt": self.prompt, "generated": self.generated, "M": to_numpy(self.M).tolist(),
                            "notes": self.notes}, ensure_ascii=False)
@@ -61,6 +77,31 @@ class Generation:
         return f"<headwater.Generation: {len(self.generated)} tokens over {len(self.prompt)}, {self.M.shape[-1]} layers>"
 
 
+def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None = None, continuation: str | None = None,
+             count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
+             ignore_end: bool = False, position: str = "predicting", **words: Any) -> Generation:
+    """Lets a model directory, or a model that ships, write after `prompt`, and attributes each token to the prompt.
+
+    Greedy at temperature 0. `continuation` is a text that is already there: it is attributed, nothing is chosen.
+    `ids` in place of a prompt. Options: fuse or head, residual, empty, layers. Raises headwater.Error.
+    """
+    options, rest = split(words)
+    if rest:
+        raise TypeError(f"generate() got an unexpected keyword '{next(iter(rest))}'")
+    if position not in ("predicting", "own"):
+        raise Error(f"unknown position '{position}'; there are predicting and own")
+    folder = os.fspath(model)
+    if not os.path.exists(folder) and folder in models():
+        folder = str(models()[folder])
+    results = _engine.generate(folder, options, prompt or "", [int(one) for one in ids or []], continuation, count,
+                               temperature, top_k, top_p, seed, ignore_end, position == "own")
+    read = json.loads(results.json())
+    M = np.array(read.get("M", []), dtype=np.float32)
+    out = Generation(M, read["prompt"], read["generated"], read["options"] | read["generation"], read["notes"])
+    out.text, out._results = read["text"], results
+    return out
+
+
 def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
                attention_mask: Any = None, item: int = 0, position: str = "predicting", **words: Any) -> Generation:
     """M of what `model.generate(..., output_attentions=True, return_dict_in_generate=True)` returned, or of a capture.
@@ -71,7 +112,8 @@ def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: S
     if hasattr(output, "generation"):
         return output.generation(prompt=prompt, generated=generated, item=item, position=position, **words)
     if getattr(output, "beam_indices", None) is not None:
-        raise Error("generate: its output is of a beam search, whose steps belong to different texts, expected greedy or "
+        raise Error("generate: its output is of a beam search, whose steps belong to different texts, expected "
+                    "greedy or "
                     "sampled text; set num_beams=1")
     steps = getattr(output, "attentions", output)
     if not isinstance(steps, (list, tuple)) or not steps or not isinstance(steps[0], (list, tuple)):
@@ -163,7 +205,8 @@ def packed(rolled: list[np.ndarray], m: int, count: int, kind: Kind, prompt: Any
     names = [str(token) for token in prompt] if prompt is not None else [str(j) for j in range(m)]
     made = [str(token) for token in generated][:len(M)] if generated is not None else [str(m + s) for s in range(len(M))]
     if len(names) != m or len(made) != len(M):
-        raise Error(f"generate: {len(names)} prompt and {len(made)} generated tokens were given, expected {m} and {len(M)}; "
+        raise Error(f"generate: {len(names)} prompt and {len(made)} generated tokens were given, expected {m} and "
+                    f"{len(M)}; "
                     "give those of the same text")
     return Generation(kind.back(np.ascontiguousarray(M)), names, made, options | {"position": position}, notes)
 

@@ -69,11 +69,13 @@ class Fold:
 
     def results(self) -> tuple[Any, Any]:
         if self.count == 0:
-            raise Error("capture: no attention was seen, expected some; give attention_layer_pattern, or see docs/python.md")
+            raise Error("capture: no attention was seen, expected some; give attention_layer_pattern, or see "
+                        "docs/python.md")
         if self.layer < 0 and self.count >= -self.layer:
             return self.last[0], self.rollout
         if self.kept is None:
-            raise Error(f"capture: has no layer {self.layer}, expected {-self.count} to {self.count - 1}; choose another")
+            raise Error(f"capture: has no layer {self.layer}, expected {-self.count} to {self.count - 1}; choose "
+                        "another")
         return self.kept, self.rollout
 
 
@@ -96,7 +98,8 @@ def item_sums(model: Any, batch: Mapping[str, Any], layer: int = -1, pattern: st
     """The sums of every item of a batch, run in pieces that fit."""
     first = next((value for value in batch.values() if hasattr(value, "shape") and value.ndim > 0), None)
     if first is None:
-        raise Error("input_batch: holds no tensor, expected input_ids or what else the model takes; give its keyword arguments")
+        raise Error("input_batch: holds no tensor, expected input_ids or what else the model takes; give its keyword "
+                    "arguments")
     items, length = first.shape[0], first.shape[1] if first.ndim == 2 else 0
     out: list[Sums] = []
 

@@ -99,7 +99,8 @@ def gradient(attention: Any, *, target: Any = "best", against: Any = "", rule: s
     """
     if hasattr(attention, "as_source"):
         if against:
-            raise _engine.Error("against: is for model directories, expected a function as target of a capture; leave it out")
+            raise _engine.Error("against: is for model directories, expected a function as target of a capture; "
+                                "leave it out")
         return attention.gradient(target, rule=rule, layer=layer, **words)
     if layer is not None:
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"

@@ -86,7 +86,8 @@ def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: An
         return _open_path(os.fspath(source), inputs_of_model, truncate, tokens, axes, sums, nan)
     for word, value in inputs_of_model.items():
         if value is not None:
-            raise Error(f"{word}: was given beside attention in memory, expected a model directory for it; leave it out")
+            raise Error(f"{word}: was given beside attention in memory, expected a model directory for it; leave it "
+                        "out")
     layers = layers_of(source)
     if len(layers) == 1 and not is_array(source) and not axes:
         axes = {2: "nn", 3: "Hnn", 4: "BHnn"}.get(layers[0].ndim, "")  # a list of one layer, not an array of all
@@ -136,7 +137,8 @@ def layers_of(given: Any) -> list[Any]:
         given = attentions
     elif hasattr(given, "logits") or hasattr(given, "last_hidden_state"):
         raise Error("output: holds no attention, expected outputs.attentions; models return none under sdpa or flash "
-                    "attention: use headwater.capture(model), or attn_implementation='eager' with output_attentions=True")
+                    "attention: use headwater.capture(model), or attn_implementation='eager' with "
+                    "output_attentions=True")
     if isinstance(given, (list, tuple)):
         if len(given) == 0:
             raise Error("attentions: is empty, expected one array a layer; models return none under sdpa or flash "

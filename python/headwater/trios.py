@@ -66,7 +66,8 @@ def encoder_decoder(output: Any, *, source_tokens: Sequence[str] | None = None,
         return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item, **words)
     parts = [getattr(output, name, None) for name in ("encoder_attentions", "decoder_attentions", "cross_attentions")]
     if any(not part for part in parts):
-        raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none under "
+        raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
+                    "under "
                     "sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
     encoder, decoder, cross = parts
     if isinstance(decoder[0], (list, tuple)):
@@ -110,7 +111,8 @@ def compose(encoder: Any, encoder_layers: int, decoder: Any, cross: Any, layers:
         raise TypeError(f"encoder_decoder() got an unexpected keyword '{next(iter(rest))}'")
     asked = options.words()
     if asked["discard"] > 0 or asked["preset"] == "metrics":
-        raise Error("encoder_decoder: discard and preset metrics are for one stack of layers, expected neither; leave them out")
+        raise Error("encoder_decoder: discard and preset metrics are for one stack of layers, expected neither; "
+                    "leave them out")
     r, fuse = asked["residual"], asked["fuse"]
     E = np.asarray(rollout([encoder(layer, fuse) for layer in range(encoder_layers)], residual=r, empty=asked["empty"]))
     T = S = None
@@ -123,7 +125,8 @@ def compose(encoder: Any, encoder_layers: int, decoder: Any, cross: Any, layers:
     names = [str(j) for j in range(S.shape[1])] if source_tokens is None else [str(one) for one in source_tokens]
     made = [str(j) for j in range(len(T))] if target_tokens is None else [str(one) for one in target_tokens]
     if len(names) != S.shape[1] or len(made) != len(T):
-        raise Error(f"encoder_decoder: {len(names)} source and {len(made)} target tokens were given, expected {S.shape[1]} and "
+        raise Error(f"encoder_decoder: {len(names)} source and {len(made)} target tokens were given, expected "
+                    f"{S.shape[1]} and "
                     f"{len(T)}; give those of the same texts")
     back = [kind.back(np.ascontiguousarray(one, dtype=np.float32)) for one in (T, S, E)]
     return EncoderDecoder(*back, names, made, asked)
@@ -149,7 +152,8 @@ def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = Non
             if records:
                 sides[side].append(records)
     if not all(sides.values()):
-        raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross attention; "
+        raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross "
+                    "attention; "
                     "ask .rollout() instead")
     told = next(one.told for one in reversed(seen.passes) if one.records)
     first = sides["encoder"][-1][0]

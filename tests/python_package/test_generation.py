@@ -122,3 +122,17 @@ def test_other_models_are_no_encoder_decoder():
         seen.encoder_decoder()
     with pytest.raises(hw.Error, match="expected all three"):
         hw.encoder_decoder(object())
+
+
+def test_a_model_directory_writes_what_transformers_writes(tmp_path):
+    model = make(*TEXT["llama"])
+    model.save_pretrained(tmp_path)
+    ids = ids_and_mask("right")[0][:1, :6]
+    with torch.no_grad():
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), **GREEDY, **KEPT)
+    found = hw.generate(tmp_path, ids=ids[0].tolist(), count=5, ignore_end=True)
+    assert json.loads(found.to_json())["generated_ids"] == out.sequences[0, 6:].tolist()
+    assert found.M.shape == (5, 6, 3) and np.abs(found.M - np.asarray(hw.generation(out))).max() < 1e-4
+    found.save(tmp_path / "x.npz")
+    with pytest.raises(hw.Error, match="count"):
+        hw.generate(tmp_path, ids=[5], count=0)

@@ -92,11 +92,14 @@ def test_threads_do_not_change_a_byte(stack):
         hw.set_threads(count)
 
 
-def test_models_that_ship_run_by_name():
-    if not hw.models():
-        pytest.skip("no model ships yet")
-    name = next(iter(hw.models()))
-    assert (hw.models()[name] / "config.json").exists()
+def test_models_that_ship_are_installed_and_run_by_name():
+    installed = Path(sys.prefix) / "share/headwater/models"
+    assert hw.models() and {path.parent for path in hw.models().values()} == {installed}
+    result = hw.run("verb-number", "The keys to the cabinet")
+    assert "keys" in " ".join(result.tokens) and np.allclose(result.values.sum(-1), 1, atol=1e-5)
+    assert len(hw.run("verb-number", ["The keys", "The key to the doors"], row=0).tokens) == 2
+    written = hw.generate("facts", "the", count=2)
+    assert written.M.shape[:2] == (len(written.generated), len(written.prompt))
 
 
 def test_a_model_directory_runs_without_torch(tmp_path):

@@ -55,7 +55,8 @@ class Capture:
     def __init__(self, model: Any, *, how: str | None, fuse: str, pattern: str | None, tokenizer: Any,
                  attention_mask: Any, keep: str):
         if not isinstance(model, torch.nn.Module):
-            raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the model itself")
+            raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the "
+                        "model itself")
         if how is not None and how not in WAYS:
             raise Error(f"unknown how '{how}'; there are {', '.join(WAYS)}")
         if keep not in ("inputs", "maps"):
@@ -102,7 +103,8 @@ class Capture:
             self.handles.append(self.model.register_forward_hook(self._after, always_call=True))
             if way == "interface":
                 if not interface.usable(self.model):
-                    raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave out how")
+                    raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave "
+                                "out how")
                 interface.begin(self)
             if way in (None, "sdpa"):
                 patch.begin(self)
@@ -214,7 +216,8 @@ class Capture:
             if side:
                 return side
         if len(sizes) > 1:
-            raise Error(f"capture: its layers have {', '.join(map(str, sorted(sizes)))} tokens, expected as many in each; "
+            raise Error(f"capture: its layers have {', '.join(map(str, sorted(sizes)))} tokens, expected as many in "
+                        "each; "
                         "choose some with pattern=")
         return square
 
@@ -236,7 +239,8 @@ class Capture:
         if not lists:
             return named or [[str(j) for j in range(size)] for size in sizes]
         if len(lists) not in (1, first.batch):
-            raise Error(f"capture: {len(lists)} lists of tokens were given, expected {first.batch}, one for each item; give "
+            raise Error(f"capture: {len(lists)} lists of tokens were given, expected {first.batch}, one for each "
+                        "item; give "
                         "one list, or one for each")
         out = []
         for item, size in enumerate(sizes):
@@ -244,7 +248,8 @@ class Capture:
             if len(words) == first.queries and real[item] is not None:
                 words = [words[j] for j in real[item].tolist()]
             if len(words) != size:
-                raise Error(f"capture: {len(words)} tokens were given, expected {size}, one for each position of item {item}; "
+                raise Error(f"capture: {len(words)} tokens were given, expected {size}, one for each position of "
+                            f"item {item}; "
                             "give those of the same input")
             out.append(words)
         return out

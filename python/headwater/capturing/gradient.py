@@ -59,7 +59,8 @@ def back(one: Any, records: list[Record], target: Any, position: int | None, rea
     """dy/dO of every layer."""
     outs = [record.out for record in records]
     if any(out is None for out in outs) or one.output is None:
-        raise Error("gradient: the model ran without gradients, or its attention came by hooks, expected a graph to go back; "
+        raise Error("gradient: the model ran without gradients, or its attention came by hooks, expected a graph to "
+                    "go back; "
                     "run it without torch.no_grad(), and not with how='eager'")
     if any(record.dropout for record in records):
         raise Error("gradient: the model ran with dropout, expected none; call model.eval() first")
@@ -73,7 +74,8 @@ def chosen_output(one: Any, target: Any, position: int | None, real: list[Any]) 
         return target(one.output)
     logits = getattr(one.output, "logits", one.output)
     if not isinstance(logits, torch.Tensor) or logits.ndim not in (2, 3):
-        raise Error("gradient: the model gives no logits, expected [B, classes] or [B, n, words]; give target a function of "
+        raise Error("gradient: the model gives no logits, expected [B, classes] or [B, n, words]; give target a "
+                    "function of "
                     "its output")
     if logits.ndim == 3:
         places = []

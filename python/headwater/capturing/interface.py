@@ -96,7 +96,8 @@ def eager_of(module: Any) -> Callable[..., Any]:
         function = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if function is not None:
             return function
-    raise Error(f"{type(module).__name__}: has no eager attention in its file, expected eager_attention_forward; load the "
+    raise Error(f"{type(module).__name__}: has no eager attention in its file, expected eager_attention_forward; "
+                "load the "
                 "model with attn_implementation='sdpa'")
 
 
@@ -107,7 +108,8 @@ def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
         if not owners:
             return function(module, query, keys, value, attention_mask, *args, **words)
         if args:
-            raise Error(f"{type(module).__name__}: passes attention {len(args)} more arguments by place, expected keywords; "
+            raise Error(f"{type(module).__name__}: passes attention {len(args)} more arguments by place, expected "
+                        "keywords; "
                         "capture with how='sdpa'")
         check(module, words)
         record = record_of(key, module, query, keys, attention_mask, words)
@@ -128,7 +130,8 @@ def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
 def check(module: Any, words: dict[str, Any]) -> None:
     for word, value in words.items():
         if value is not None and word not in HARMLESS and not word.startswith("output_"):
-            raise Error(f"{type(module).__name__}: gives attention the keyword '{word}', which headwater does not know; "
+            raise Error(f"{type(module).__name__}: gives attention the keyword '{word}', which headwater does not "
+                        "know; "
                         "capture with how='eager', or leave the keyword out")
 
 

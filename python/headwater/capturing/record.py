@@ -134,7 +134,8 @@ class Record:
 
     def _given(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
         if fuse != self.fuse:
-            raise _engine.Error(f"capture: its heads were fused by {self.fuse} as they arrived, expected {self.fuse}, not "
+            raise _engine.Error(f"capture: its heads were fused by {self.fuse} as they arrived, expected "
+                                f"{self.fuse}, not "
                                 f"{fuse}; capture with fuse='{fuse}'")
         map = self.weights[item]
         map = map[real[rows.start:rows.stop] if real is not None else slice(rows.start, rows.stop)]

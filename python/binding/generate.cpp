@@ -1,0 +1,54 @@
+#include "headwater/method/generate.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "headwater/model/model_generation.h"
+#include "python/binding/binding.h"
+
+namespace headwater::python {
+namespace {
+
+using namespace nb::literals;
+
+Results write_on(const std::string& folder, GenerationInput input, const GenerateOptions& how,
+                 const Options& options) {
+  nb::gil_scoped_release release;
+  const std::unique_ptr<Generation> generation = open_generation(folder, input);
+  Results results;
+  results.list.emplace_back(generate(*generation, options, how));
+  return results;
+}
+
+}  // namespace
+
+void bind_generate(nb::module_& module) {
+  module.def(
+      "generate",
+      [](const std::string& folder, const Options& options, std::string prompt,
+         std::vector<int> ids, std::optional<std::string> continuation, int count,
+         double temperature, int top_k, double top_p, uint64_t seed, bool ignore_end,
+         bool own_position) {
+        GenerationInput input;
+        input.prompt = std::move(prompt);
+        input.ids = std::move(ids);
+        input.continuation = std::move(continuation);
+        input.count = count;
+        GenerateOptions how;
+        how.count = count;
+        how.temperature = temperature;
+        how.top_k = top_k;
+        how.top_p = top_p;
+        how.seed = seed;
+        how.ignore_end = ignore_end;
+        how.own_position = own_position;
+        return write_on(folder, std::move(input), how, options);
+      },
+      "folder"_a, "options"_a, "prompt"_a = "", "ids"_a = std::vector<int>(),
+      "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
+      "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
+      "Text that a model directory writes, and which prompt tokens each token leans on.");
+}
+
+}  // namespace headwater::python
