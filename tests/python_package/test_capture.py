@@ -94,15 +94,15 @@ def test_models_outside_the_interface_are_seen_by_hooks(kind, config):
         assert (ours - theirs[0].mean(0)).abs().max() < 1e-6
 
 
-@pytest.mark.parametrize("how", ["interface", "sdpa"])
+@pytest.mark.parametrize("how", ["interface", "sdpa", "eager"])
 def test_a_way_can_be_chosen_and_both_give_the_same(how):
     model = make(*TEXT["llama"], attention="sdpa")
     ids, mask, _ = ids_and_mask("left")
     with torch.no_grad(), hw.capture(model, how=how) as seen:
-        model(input_ids=ids, attention_mask=mask)
+        assert model(input_ids=ids, attention_mask=mask).attentions is None
     with torch.no_grad(), hw.capture(model) as other:
         model(input_ids=ids, attention_mask=mask)
-    assert seen.how == how
+    assert seen.how == how and model.config._attn_implementation == "sdpa"
     assert (seen.rollout(item=1).values - other.rollout(item=1).values).abs().max() < 1e-6
 
 
@@ -115,8 +115,6 @@ def everything(model):
 @pytest.mark.parametrize("how", ["interface", "sdpa", "eager"])
 def test_nothing_stays_behind_even_after_an_exception(how):
     model = make(*TEXT["bert"], attention="eager" if how == "eager" else "sdpa")
-    if how == "eager":
-        model(input_ids=torch.tensor([[5]]), output_attentions=True)  # transformers hooks its modules, once and for all
     before = everything(model)
     fast = torch.backends.mha.get_fastpath_enabled()
     with pytest.raises(RuntimeError, match="stop"):
@@ -170,6 +168,9 @@ def test_a_keyword_that_changes_attention_and_that_nobody_knows_raises():
     with pytest.raises(hw.Error, match="the keyword 'block_indices'"):
         with hw.capture(model):
             model(input_ids=torch.tensor([[5, 6]]), block_indices=torch.zeros(1))
+    with hw.capture(model, how="eager") as seen:  # as the sentence says
+        model(input_ids=torch.tensor([[5, 6]]), block_indices=torch.zeros(1))
+    assert len(seen.layers) == 3
 
 
 @pytest.mark.parametrize("call, sentence", [

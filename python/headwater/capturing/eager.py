@@ -8,20 +8,19 @@ from typing import Any
 
 import torch
 
+from . import interface
 from .patch import of_weights
 
 KINDS = ("attention", "attn")
 
 
 def begin(capture: Any, modules: list[Any], ask: bool) -> None:
-    """Hooks on `modules`; with `ask`, the model's config is told to return attention."""
+    """Hooks on `modules`; with `ask`, the model is made to return its attention where it would not."""
     capture.asked = False
-    config = getattr(capture.model, "config", None)
-    if ask and config is not None and not getattr(config, "output_attentions", False):
-        if getattr(config, "_attn_implementation", "eager") == "eager":
-            capture.restore.append((config, "output_attentions", getattr(config, "output_attentions", False)))
-            config.output_attentions = True
-            capture.asked = True
+    if interface.usable(capture.model):
+        run_eager(capture)  # its modules return weights then, whether anybody asks or not
+    elif ask:
+        ask_config(capture)
 
     def take(module: Any, args: Any, out: Any) -> Any:
         parts = out if isinstance(out, (tuple, list)) else [out]
@@ -35,6 +34,26 @@ def begin(capture: Any, modules: list[Any], ask: bool) -> None:
 
     for module in modules:
         capture.handles.append(module.register_forward_hook(take))
+
+
+def run_eager(capture: Any) -> None:
+    """Eager attention for as long as the capture is open."""
+    for config in {id(module.config): module.config for module in capture.names if hasattr(module, "config")}.values():
+        stood = getattr(config, "_attn_implementation_internal", None)
+        if stood not in (None, "eager"):
+            capture.restore.append((config, "_attn_implementation_internal", stood))
+            config._attn_implementation_internal = "eager"
+
+
+def ask_config(capture: Any) -> None:
+    """The model's config is told to return attention."""
+    config = getattr(capture.model, "config", None)
+    if config is None or getattr(config, "output_attentions", False):
+        return
+    if getattr(config, "_attn_implementation", "eager") == "eager":
+        capture.restore.append((config, "output_attentions", getattr(config, "output_attentions", False)))
+        config.output_attentions = True
+        capture.asked = True
 
 
 def looks_like_attention(part: Any) -> bool:
