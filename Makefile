@@ -30,6 +30,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@cmake --preset release -DHEADWATER_BENCH=ON >/dev/null
 	@cmake --build --preset release
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
 
 .PHONY: check
