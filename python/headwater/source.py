@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -57,8 +56,8 @@ class Source:
 
 def models() -> dict[str, Path]:
     """The models that ship with headwater, by name."""
-    # installed: beside the prefix of this Python; in a checkout: models/ of the tree
-    places = [Path(sys.prefix) / SHIPPED, Path(__file__).resolve().parents[2] / "models"]
+    here = Path(__file__).resolve().parent
+    places = [here / SHIPPED, here.parents[1] / "models"]  # installed, and in a checkout
     found: dict[str, Path] = {}
     for place in places:
         for config in sorted(place.glob("*/config.json")):

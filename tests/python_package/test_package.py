@@ -54,6 +54,12 @@ def test_the_command_is_installed_beside_python_and_has_the_same_version():
     assert re.fullmatch(r"\d+\.\d+\.\d+", hw.__version__)
 
 
+def test_the_command_finds_the_models_of_its_package(tmp_path):
+    done = subprocess.run([COMMAND, "info", "verb-number", "-o", "-"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert subprocess.run([COMMAND, "rollout"], capture_output=True).returncode == 2, "its exit status comes through"
+
+
 def test_errors_are_value_errors_of_the_package():
     assert issubclass(hw.Error, ValueError) and f"{hw.Error.__module__}.{hw.Error.__name__}" == "headwater.Error"
 
@@ -93,7 +99,7 @@ def test_threads_do_not_change_a_byte(stack):
 
 
 def test_models_that_ship_are_installed_and_run_by_name():
-    installed = Path(sys.prefix) / "share/headwater/models"
+    installed = Path(hw.__file__).resolve().parent / "share/headwater/models"
     assert hw.models() and {path.parent for path in hw.models().values()} == {installed}
     result = hw.run("verb-number", "The keys to the cabinet")
     assert "keys" in " ".join(result.tokens) and np.allclose(result.values.sum(-1), 1, atol=1e-5)
