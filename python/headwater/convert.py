@@ -31,7 +31,8 @@ def captum_records(result: Any, *, row: int | None = None, pred_prob: float = 0.
                    true_class: Any = "", attr_class: Any = "", convergence_score: float = 0.0) -> list[Any]:
     """Records for captum's visualize_text, one for each item; captum's own class where captum is installed."""
     try:
-        from captum.attr.visualization import VisualizationDataRecord as kind
+        from captum.attr import visualization
+        kind = visualization.VisualizationDataRecord
     except ImportError:
         kind = Record
     items = [result.item(k) for k in range(len(result.tokens))] if result.batch else [result]
