@@ -66,6 +66,19 @@ void attention_map(In queries, In keys, Out out, int heads, int groups, float sc
   kernel::attention(attention, {}, fused);
 }
 
+void fold(In total, Out map, Out out, double residual) {
+  const size_t n = map.shape(0);
+  for (const size_t side :
+       {map.shape(1), total.shape(0), total.shape(1), out.shape(0), out.shape(1)})
+    if (side != n) fail("fold: has sides of {} and {}, expected three n x n matrices", n, side);
+  const MatrixSpan layer(map.data(), static_cast<int>(n), static_cast<int>(n));
+  kernel::RowStep step;
+  step.residual = residual;
+  nb::gil_scoped_release release;
+  kernel::prepare(layer, step);
+  kernel::multiply(view_of(total), layer, {out.data(), static_cast<int>(n), static_cast<int>(n)});
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& module) {
@@ -78,6 +91,8 @@ void bind_kernels(nb::module_& module) {
   module.def(
       "use_kernel", [](const std::string& name) { kernel::use(name); }, "name"_a,
       "Forces an instruction set; '' goes back to the best.");
+  module.def("fold", &fold, "total"_a, "map"_a, "out"_a, "residual"_a,
+             "Mixes the identity into `map`, divides its rows, both in place; out = total map.");
   module.def("kernels", &kernel::available, "The instruction sets that this machine can run.");
   module.def(
       "spearman",

@@ -147,6 +147,11 @@ def kernel() -> str:
 def use_kernel(name: str) -> None:
     """Forces an instruction set; '' goes back to the best."""
 
+def fold(total: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], residual: float) -> None:
+    """
+    Mixes the identity into `map`, divides its rows, both in place; out = total map.
+    """
+
 def kernels() -> list[str]:
     """The instruction sets that this machine can run."""
 

@@ -10,7 +10,7 @@ from typing import Any, Mapping
 
 import torch
 
-from . import memory
+from . import _engine, memory
 from ._engine import Error
 from .arguments import make_options
 from .capturing import CROSS, Capture
@@ -62,6 +62,10 @@ class Fold:
             self.kept = map.clone()
         if self.rollout is None:
             self.rollout = map
+        elif map.device.type == "cpu":
+            total = torch.empty_like(map)
+            _engine.fold(self.rollout, map, total, self.OPTIONS["residual"])
+            self.rollout = total
         else:
             prepare(map, self.OPTIONS)
             self.rollout = self.rollout @ map
