@@ -4,7 +4,11 @@
 #ifdef HEADWATER_ONE_TARGET
 #define HWY_COMPILE_ONLY_STATIC
 #else
+#ifdef HEADWATER_ONE_TARGET
+#define HWY_COMPILE_ONLY_STATIC
+#else
 #define HWY_COMPILE_ALL_ATTAINABLE
+#endif
 #endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/backward.cpp"
