@@ -75,9 +75,10 @@ class Command {
 };
 
 void Command::source() {
-  app_.add_option("SOURCE", arguments.source,
-                  "A model directory as transformers saves it, or a file of attention: .npy, .npz, "
-                  ".safetensors, .json (docs/formats.md)")
+  app_.add_option(
+          "SOURCE", arguments.source,
+          "A model directory as transformers saves it, the name of a model that ships, or a "
+          "file of attention: .npy, .npz, .safetensors, .json (docs/formats.md)")
       ->type_name("PATH")
       ->group("Source");
 }

@@ -8,6 +8,7 @@
 #include "headwater/model/forward.h"
 #include "headwater/model/head_map.h"
 #include "headwater/model/model.h"
+#include "headwater/model/model_example.h"
 #include "headwater/model/token_name.h"
 
 namespace headwater {
@@ -90,16 +91,6 @@ std::optional<Tokenizer> find_tokenizer(const std::string& folder) {
   return Tokenizer::open(path.string());
 }
 
-Example example_of(const Model& model) {
-  Example example;
-  example.kind = "model";
-  example.name = model.name();
-  example.layers = model.architecture().layers;
-  example.heads.assign(static_cast<size_t>(example.layers), model.architecture().heads);
-  example.causal = true;
-  return example;
-}
-
 // Prompt and continuation as one text, cut where the prompt ends.
 void tokenize(const Tokenizer& tokenizer, const GenerationInput& input, Example& prompt,
               std::vector<int>& continuation) {
@@ -132,7 +123,7 @@ std::unique_ptr<Generation> open_generation(const std::string& folder,
         "model; use another",
         folder, model->architecture().family);
   std::optional<Tokenizer> tokenizer = find_tokenizer(folder);
-  Example prompt = example_of(*model);
+  Example prompt = model_example(*model);
   std::vector<int> continuation;
   if (!input.ids.empty()) {
     prompt.ids = input.ids;

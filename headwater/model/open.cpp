@@ -9,6 +9,7 @@
 #include "headwater/core/threads.h"
 #include "headwater/core/utf8.h"
 #include "headwater/model/image/read.h"
+#include "headwater/model/model_example.h"
 #include "headwater/model/model_source.h"
 #include "headwater/model/token_name.h"
 
@@ -29,16 +30,6 @@ std::string reading_of(const Model& model) {
   if (shape.positions > 0 && shape.text)
     text += fmt::format(", at most {} tokens", shape.positions);
   return text;
-}
-
-Example example_of(const Model& model) {
-  Example example;
-  example.kind = "model";
-  example.name = model.name();
-  example.layers = model.architecture().layers;
-  example.heads.assign(static_cast<size_t>(example.layers), model.architecture().heads);
-  example.causal = model.architecture().causal;
-  return example;
 }
 
 // One input, ready to run.
@@ -100,7 +91,7 @@ std::vector<Item> text_items(const Model& model, const ModelInput& input) {
     Encoding encoding = tokenizer.encode(text, input.pair, true, limit);
     check_length(model, fmt::format("text {}", items.size()), encoding.ids.size());
     Item item;
-    item.example = example_of(model);
+    item.example = model_example(model);
     item.example.tokens = std::move(encoding.tokens);
     item.example.ids = encoding.ids;
     for (size_t t = 0; t < encoding.ids.size(); ++t)
@@ -114,7 +105,7 @@ std::vector<Item> text_items(const Model& model, const ModelInput& input) {
 
 Item ids_item(const Model& model, const ModelInput& input) {
   Item item;
-  item.example = example_of(model);
+  item.example = model_example(model);
   item.text.ids = input.ids;
   if (input.truncate && model.architecture().positions > 0 &&
       item.text.ids.size() > static_cast<size_t>(model.architecture().positions))
@@ -137,7 +128,7 @@ Item image_item(const Model& model, const ImageProcessor& processor, const std::
   item.pixels = processor.apply(image);
   const ImageEmbedding& grid = *model.architecture().image;
   const int rows = item.pixels.height / grid.patch, columns = item.pixels.width / grid.patch;
-  item.example = example_of(model);
+  item.example = model_example(model);
   item.example.picture = picture_of(image, item.pixels.seen, rows, columns, model.image_prefix());
   const size_t own = grid.prefix.size();
   item.example.tokens.push_back("[CLS]");
@@ -182,7 +173,7 @@ std::unique_ptr<Batch> open_model(const std::string& folder, const ModelInput& i
 Info model_info(const std::string& folder) {
   const std::unique_ptr<Model> model = Model::open(folder);
   Info info;
-  info.source = example_of(*model);
+  info.source = model_example(*model);
   info.reading = reading_of(*model);
   info.causal = model->architecture().causal;
   info.kernel = kernel::name();
