@@ -1,29 +1,13 @@
 // The calls of backward.h on top of the table in use, as network.cpp has those of network.h.
 #include "headwater/kernel/backward.h"
 
-#include <algorithm>
 #include <cassert>
+#include <utility>
 
-#include "headwater/core/threads.h"
+#include "headwater/kernel/row_blocks.h"
 
 namespace headwater::kernel {
 namespace {
-
-constexpr int rows_of_a_block = 16;
-
-// Below this many numbers the work is done before another thread wakes.
-constexpr size_t worth_threads = size_t{1} << 15;
-
-// task(first row, rows) for all blocks.
-template <class Task>
-void for_blocks(int rows, int columns, const Task& task) {
-  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) < worth_threads)
-    return task(0, rows);
-  parallel_for((rows + rows_of_a_block - 1) / rows_of_a_block, [&](int block) {
-    const int first = block * rows_of_a_block;
-    task(first, std::min(rows_of_a_block, rows - first));
-  });
-}
 
 [[maybe_unused]] bool same_shape(MatrixView a, MatrixView b) {
   return a.rows() == b.rows() && a.columns() == b.columns();
@@ -43,7 +27,7 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
   const BackwardTable& run = backward_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.layer_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
                    dx.rows(first, count));
   });
@@ -54,7 +38,7 @@ void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsil
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
   const BackwardTable& run = backward_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rms_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
                  dx.rows(first, count));
   });
@@ -63,7 +47,7 @@ void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsil
 void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient) {
   assert(same_shape(x, gradient));
   const BackwardTable& run = backward_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.activation(x.rows(first, count), activation, gradient.rows(first, count));
   });
 }
@@ -71,7 +55,7 @@ void activation_backward(MatrixView x, Activation activation, MatrixSpan gradien
 void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
   assert(same_shape(gradient, gate) && same_shape(gradient, up));
   const BackwardTable& run = backward_table();
-  for_blocks(gradient.rows(), gradient.columns(), [&](int first, int count) {
+  for_row_blocks(gradient.rows(), gradient.columns(), [&](int first, int count) {
     run.gated(activation, gradient.rows(first, count), gate.rows(first, count),
               up.rows(first, count));
   });

@@ -1,32 +1,12 @@
-// The calls of network.h on top of the table in use: what they ask of their arguments, and which
-// rows go to which thread where rows have nothing to share.
+// The calls of network.h on top of the table in use: what they ask of their arguments.
 #include "headwater/kernel/network.h"
 
-#include <algorithm>
 #include <cassert>
 
-#include "headwater/core/threads.h"
+#include "headwater/kernel/row_blocks.h"
 
 namespace headwater::kernel {
-namespace {
-
-constexpr int rows_of_a_block = 16;
-
-// Below this many numbers the work is done before another thread wakes.
-constexpr size_t worth_threads = size_t{1} << 15;
-
-// task(first row, rows) for all blocks.
-template <class Task>
-void for_blocks(int rows, int columns, const Task& task) {
-  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) < worth_threads)
-    return task(0, rows);
-  parallel_for((rows + rows_of_a_block - 1) / rows_of_a_block, [&](int block) {
-    const int first = block * rows_of_a_block;
-    task(first, std::min(rows_of_a_block, rows - first));
-  });
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out) {
   assert(weights.type == DType::f32 || weights.type == DType::f16 || weights.type == DType::bf16);
@@ -42,7 +22,7 @@ void layer_norm(MatrixView x, std::span<const float> weight, std::span<const flo
   assert(weight.size() == static_cast<size_t>(x.columns()));
   assert(bias.empty() || bias.size() == weight.size());
   const NetworkTable& run = network_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.layer_norm(x.rows(first, count), weight, bias, epsilon, out.rows(first, count));
   });
 }
@@ -51,7 +31,7 @@ void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, Matri
   assert(out.rows() == x.rows() && out.columns() == x.columns());
   assert(weight.size() == static_cast<size_t>(x.columns()));
   const NetworkTable& run = network_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rms_norm(x.rows(first, count), weight, epsilon, out.rows(first, count));
   });
 }
@@ -61,7 +41,7 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
   assert(cosine.rows() == x.rows() && sine.rows() == x.rows());
   assert(cosine.columns() == sine.columns() && 2 * cosine.columns() <= x.columns() / heads);
   const NetworkTable& run = network_table();
-  for_blocks(x.rows(), x.columns(), [&](int first, int count) {
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rotate(x.rows(first, count), heads, cosine.rows(first, count), sine.rows(first, count));
   });
 }

@@ -21,7 +21,7 @@
 #include "headwater/kernel/cpu/backward_activation-inl.h"
 #include "headwater/kernel/cpu/backward_attention-inl.h"
 #include "headwater/kernel/cpu/backward_norm-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -50,16 +50,7 @@ HWY_EXPORT(backward_table);
 }  // namespace
 
 std::vector<BackwardTable> cpu_backward_tables() {
-  const std::vector<Table> kernels = cpu_tables();
-  const auto& made = HWY_DISPATCH_TABLE(backward_table);
-  std::vector<BackwardTable> list;
-  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
-    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
-    list.push_back(made[std::size(made) == 1 ? 0 : index]());
-    list.back().name = kernels[list.size() - 1].name;
-  }
-  return list;
+  return tables_of(HWY_DISPATCH_TABLE(backward_table));
 }
 
 }  // namespace headwater::kernel

@@ -17,7 +17,7 @@
 #include "headwater/kernel/cpu/flow_phases-inl.h"
 #include "headwater/kernel/cpu/flow_raise-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,18 +38,7 @@ HWY_EXPORT(flow_table);
 
 }  // namespace
 
-std::vector<FlowTable> cpu_flow_tables() {
-  const std::vector<Table> kernels = cpu_tables();
-  const auto& made = HWY_DISPATCH_TABLE(flow_table);
-  std::vector<FlowTable> list;
-  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
-    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
-    list.push_back(made[std::size(made) == 1 ? 0 : index]());
-    list.back().name = kernels[list.size() - 1].name;
-  }
-  return list;
-}
+std::vector<FlowTable> cpu_flow_tables() { return tables_of(HWY_DISPATCH_TABLE(flow_table)); }
 
 }  // namespace headwater::kernel
 #endif  // HWY_ONCE

@@ -18,6 +18,7 @@
 #include "headwater/kernel/cpu/fuse-inl.h"
 #include "headwater/kernel/cpu/multiply-inl.h"
 #include "headwater/kernel/cpu/prepare-inl.h"
+#include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,6 +36,8 @@ namespace headwater::kernel {
 namespace {
 
 HWY_EXPORT(table);
+
+}  // namespace
 
 const char* name_of_target(int64_t target) {
   switch (target) {
@@ -55,21 +58,7 @@ const char* name_of_target(int64_t target) {
   }
 }
 
-}  // namespace
-
-std::vector<Table> cpu_tables() {
-  // HWY_EXPORT made an array of one function a target, in the order of Highway's mask of targets;
-  // taking from it by index leaves Highway's own process-wide choice alone.
-  const auto& made = HWY_DISPATCH_TABLE(table);
-  std::vector<Table> list;
-  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
-    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
-    list.push_back(made[std::size(made) == 1 ? 0 : index]());
-    list.back().name = name_of_target(target);
-  }
-  return list;
-}
+std::vector<Table> cpu_tables() { return tables_of(HWY_DISPATCH_TABLE(table)); }
 
 }  // namespace headwater::kernel
 #endif  // HWY_ONCE

@@ -18,7 +18,7 @@
 #include "headwater/kernel/cpu/linear-inl.h"
 #include "headwater/kernel/cpu/norm-inl.h"
 #include "headwater/kernel/cpu/rotate-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,16 +40,7 @@ HWY_EXPORT(network_table);
 }  // namespace
 
 std::vector<NetworkTable> cpu_network_tables() {
-  const std::vector<Table> kernels = cpu_tables();
-  const auto& made = HWY_DISPATCH_TABLE(network_table);
-  std::vector<NetworkTable> list;
-  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const int64_t mask = HWY_CHOSEN_TARGET_SHIFT(target) | HWY_CHOSEN_TARGET_MASK_SCALAR;
-    const size_t index = hwy::Num0BitsBelowLS1Bit_Nonzero64(static_cast<uint64_t>(mask));
-    list.push_back(made[std::size(made) == 1 ? 0 : index]());
-    list.back().name = kernels[list.size() - 1].name;
-  }
-  return list;
+  return tables_of(HWY_DISPATCH_TABLE(network_table));
 }
 
 }  // namespace headwater::kernel
