@@ -15,18 +15,20 @@ from ._engine import Error
 from .arguments import one_row, split
 from .arrays import Kind, common_device, is_torch, to_numpy
 from .result import Attribution, Metrics
-from .source import layers_of, spread, token_lists
+from .source import layers_of, read_words, spread, token_lists
 
-BLOCK = 1024  # rows of a map that are made at a time
+SUM_TOLERANCE = 1e-2  # how far the engine lets a row's sum be from 1
 
 
 class Stack:
     """Fused maps of a batch on a device, made when asked for."""
 
     def __init__(self, rows: Callable[[int, int, str, int, int], Any], tokens: list[list[str]], heads: list[int],
-                 name: str, device: Any, padded: int, batch: bool):
+                 name: str, device: Any, padded: int, batch: bool, *,
+                 lower: Callable[[int], bool] = lambda item: False, coarse: bool = False):
         self.rows, self.tokens, self.heads, self.name = rows, tokens, heads, name
         self.device, self.padded, self.batch = device, padded, batch
+        self.lower, self.coarse = lower, coarse  # an item's maps are lower triangular; come from half precision
 
     def map(self, item: int, layer: int, fuse: str) -> Any:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))
@@ -56,11 +58,14 @@ def fused(heads: Any, fuse: str) -> Any:
     return (heads.amax(0) if fuse == "max" else heads.amin(0)).float()
 
 
-def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory") -> Stack:
-    """Layers on a device as a Stack: [n, n], [H, n, n] or [B, H, n, n] each."""
+def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
+             sums: str = "checked") -> Stack:
+    """Layers on a device as a Stack: [n, n], [H, n, n] or [B, H, n, n] each. Their rows are looked at as the engine does.
+    """
     if hasattr(attention, "as_stack"):
         return attention.as_stack(tokens=tokens)
     torch = sys.modules["torch"]
+    from .methods import raw
     layers = layers_of(attention)
     device = common_device(layers, name)
     if is_torch(attention) and layers[0].ndim in (3, 4, 5):
@@ -69,22 +74,38 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     shapes = {(layer.shape[0], *layer.shape[2:]) for layer in layers}
     if len(shapes) > 1 or layers[0].ndim != 4 or layers[0].shape[-1] != layers[0].shape[-2]:
         found = ", ".join(sorted({str(tuple(layer.shape)) for layer in layers}))
-        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the "
-                    "layers of "
-                    "one input")
+        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the layers "
+                    "of one input")
     items, n = layers[0].shape[0], layers[0].shape[-1]
     mask = np.ones((items, n), bool) if attention_mask is None else np.broadcast_to(
         to_numpy(attention_mask) != 0, (items, n))
     kept = [torch.as_tensor(np.flatnonzero(real), device=device) for real in mask]
     lists = spread(token_lists(tokens), mask)
+    read_words(sums, "error")
+    if len(lists) not in (0, 1, items) or any(len(words) != n for words in lists):
+        raise Error(f"{name}: its tokens do not fit, expected {n}, one for each position; give those of the same input")
     words = [[(lists[item] if len(lists) > 1 else lists[0] if lists else [str(j) for j in range(n)])[j]
               for j in np.flatnonzero(mask[item])] for item in range(items)]
 
+    looked: set[tuple[int, int]] = set()
+
     def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Any:
-        real = kept[item]
-        return fused(layers[layer][item], fuse)[real[first:first + count]][:, real]
+        real, heads = kept[item], layers[layer][item]
+        if (item, layer) not in looked and suspicious(heads if len(real) == n else heads[:, real][..., real], sums):
+            on_host = [one.cpu() for one in layers]
+            raw(on_host, layer=layer, item=item, attention_mask=None if attention_mask is None else mask, sums=sums)
+        looked.add((item, layer))
+        return fused(heads, fuse)[real[first:first + count]][:, real]
 
     return Stack(rows, words, [layer.shape[1] for layer in layers], name, device, n, items > 1)
+
+
+def suspicious(heads: Any, sums: str) -> bool:
+    """Whether the engine should look at these rows, and say what is wrong with them."""
+    torch = sys.modules["torch"]
+    found = heads.sum(-1, dtype=torch.float32)
+    bad = ~found.isfinite() if sums == "any" else ~((found - 1).abs() <= 0.99 * SUM_TOLERANCE)
+    return bool(bad.any()) or bool((heads < 0).any())
 
 
 def divide(map: Any, empty: str) -> int:
@@ -136,21 +157,25 @@ def prepared(stack: Stack, item: int, words: dict[str, Any], layers: range) -> I
 def roll(stack: Stack, item: int, options: _engine.Options, rows: Any, by_layer: bool) -> tuple[list[Any], int]:
     """Rollout of an item: one matrix, or one for each top layer; and the rows that were empty."""
     torch = sys.modules["torch"]
+    from .products import product
     words = options.words()
     begin, end = options.range(len(stack.heads), stack.name)
     turned = words["preset"] == "metrics"  # A_0 A_1 ... instead of ... A_1 A_0
-    some = rows if rows == "mean" or len(rows) < len(stack.tokens[item]) else None
+    n = len(stack.tokens[item])
     total, out, empty = None, [], 0
-    if some is not None and not by_layer:
-        n = len(stack.tokens[item])
-        total = torch.full((1, n), 1 / n, device=stack.device) if rows == "mean" else torch.eye(
-            n, device=stack.device)[rows]
+    if not by_layer and (rows == "mean" or len(rows) < n):
+        total = torch.full((1, n), 1 / n, device=stack.device) if rows == "mean" else torch.nn.functional.one_hot(
+            torch.tensor(rows, device=stack.device), n).float()
         order = range(begin, end) if turned else range(end - 1, begin - 1, -1)
         for _, map, gone in prepared(stack, item, words, order):
             total, empty = total @ map, empty + gone
         return [total], empty
+    how = dict(lower=stack.lower(item), coarse=stack.coarse)
     for _, map, gone in prepared(stack, item, words, range(begin, end)):
-        total = map if total is None else total @ map if turned else map @ total
+        if total is None:
+            total = map
+        else:
+            total = product(total, map, **how) if turned else product(map, total, into=map, **how)
         empty += gone
         if by_layer:
             out.append(pick(total, rows))
@@ -172,12 +197,12 @@ def mean_of_layers(stack: Stack, item: int, options: _engine.Options, rows: Any)
 
 
 def device_method(method: str, attention: Any, *, by_layer: bool = False, layer: int = -1, item: int | None = None,
-                  tokens: Any = None, attention_mask: Any = None, **words: Any) -> Attribution:
+                  tokens: Any = None, attention_mask: Any = None, sums: str = "checked", **words: Any) -> Attribution:
     """rollout, average or raw on a device; the values stay there."""
     options, rest = split(words)
     if rest:
-        raise Error(f"{next(iter(rest))}: is not for tensors on a GPU; leave it out, or move them with .cpu()")
-    stack = stack_of(attention, tokens, attention_mask)
+        raise TypeError(f"{method}() got an unexpected keyword '{next(iter(rest))}'")
+    stack = stack_of(attention, tokens, attention_mask, sums=sums)
     items = range(len(stack.tokens)) if item is None else [range(len(stack.tokens))[item]]
     results, values = _engine.Results(), []
     for k in items:
@@ -261,15 +286,17 @@ class Sums:
 
 
 def device_metrics(attention: Any, *, layer: int = -1, tokens: Any = None, attention_mask: Any = None,
-                   **words: Any) -> Metrics:
+                   sums: str = "checked", **words: Any) -> Metrics:
     words.setdefault("preset", "metrics")
-    options, _ = split(words)
-    stack = stack_of(attention, tokens, attention_mask)
-    sums = Sums()
-    sums.length = stack.padded
+    options, rest = split(words)
+    if rest:
+        raise TypeError(f"metrics() got an unexpected keyword '{next(iter(rest))}'")
+    stack = stack_of(attention, tokens, attention_mask, sums=sums)
+    total = Sums()
+    total.length = stack.padded
     for k in range(len(stack.tokens)):
         rows = list(range(len(stack.tokens[k])))
         matrices, _ = roll(stack, k, options, rows, False)
-        sums.add(stack.map(k, range(len(stack.heads))[layer], "mean"), matrices[0])
+        total.add(stack.map(k, range(len(stack.heads))[layer], "mean"), matrices[0])
     begin, end = options.range(len(stack.heads), stack.name)
-    return Metrics(sums.numbers(), options.words() | {"layers": [begin, end]})
+    return Metrics(total.numbers(), options.words() | {"layers": [begin, end]})

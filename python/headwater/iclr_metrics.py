@@ -15,7 +15,7 @@ from ._engine import Error
 from .arguments import make_options
 from .capturing import CROSS, Capture
 from .capturing.padding import real_positions
-from .device import Sums, prepare
+from .device import Sums
 from .result import Metrics
 
 
@@ -44,7 +44,9 @@ def heads_first(layer: Any) -> Any:
 
 
 class Fold:
-    """One item while its layers arrive: R = A_0 A_1 ..., and the layer that the other numbers are of."""
+    """An item, or items of one length, while the layers arrive: R = A_0 A_1 ..., and the layer that the other numbers are
+    of. A layer is [n, n], of several items [B, n, n].
+    """
 
     OPTIONS = make_options(preset="metrics").words()
 
@@ -67,8 +69,7 @@ class Fold:
             _engine.fold(self.rollout, map, total, self.OPTIONS["residual"])
             self.rollout = total
         else:
-            prepare(map, self.OPTIONS)
-            self.rollout = self.rollout @ map
+            self.rollout = self.rollout @ with_residual(map, self.OPTIONS["residual"])
         self.count += 1
 
     def results(self) -> tuple[Any, Any]:
@@ -81,6 +82,12 @@ class Fold:
             raise Error(f"capture: has no layer {self.layer}, expected {-self.count} to {self.count - 1}; choose "
                         "another")
         return self.kept, self.rollout
+
+
+def with_residual(map: Any, r: float) -> Any:
+    """(1 - r) A + r I with rows divided by their sums, in place."""
+    map.mul_(1 - r).diagonal(dim1=-2, dim2=-1).add_(r)
+    return map.div_(map.sum(-1, keepdim=True))
 
 
 def compute_attention_attribution(model: Any, input_batch: Mapping[str, Any], layer_idx: int = -1,
@@ -115,19 +122,25 @@ def item_sums(model: Any, batch: Mapping[str, Any], layer: int = -1, pattern: st
 
 
 def run_piece(model: Any, batch: Mapping[str, Any], items: int, layer: int, pattern: str | None) -> list[Sums]:
-    folds = [Fold(layer) for _ in range(items)]
+    whole, folds = Fold(layer), [Fold(layer) for _ in range(items)]
     length = 0
     real: list[Any] = []
+    padding: Any = None
 
     def listen(record: Any, current: Any) -> None:
-        nonlocal length, real
+        nonlocal length, real, padding
         if CROSS.search(record.name) or record.queries != record.keys:
             return
         if not real:
             real = real_positions(current.told.get("attention_mask", batch.get("attention_mask")), items,
                                   record.queries, record.device)
             length = record.queries
+            padding = unreal(real, length, record.device)
         if record.queries != length:
+            return
+        if record.device.type != "cpu":  # all items at once: a GPU is fast at that, and slow at many small things
+            maps = record.maps()
+            whole.add(maps if padding is None else maps.masked_fill_(padding, 0))
             return
         for item, fold in enumerate(folds):
             n = length if real[item] is None else len(real[item])
@@ -138,10 +151,27 @@ def run_piece(model: Any, batch: Mapping[str, Any], items: int, layer: int, patt
     seen.listener = listen
     with torch.no_grad(), seen:
         model(**batch)
+    if whole.count:
+        pairs = [tuple(one[item] if real[item] is None else one[item][real[item]][:, real[item]]
+                       for one in whole.results()) for item in range(items)]
+    else:
+        pairs = [fold.results() for fold in folds]
     out = []
-    for fold in folds:
+    for pair in pairs:
         sums = Sums()
         sums.length = length
-        sums.add(*fold.results())
+        sums.add(*pair)
         out.append(sums)
     return out
+
+
+def unreal(real: list[Any], length: int, device: Any) -> Any:
+    """[B, n, n], true where a row or a column is padding; None where nothing is."""
+    if all(one is None for one in real):
+        return None
+    seen = torch.ones(len(real), length, dtype=torch.bool, device=device)
+    for item, one in enumerate(real):
+        if one is not None:
+            seen[item] = False
+            seen[item, one] = True
+    return ~(seen[:, :, None] & seen[:, None, :])

@@ -32,10 +32,19 @@ def opened(attention: Any, words: dict[str, Any]) -> tuple[Source, list[int], bo
     return source, [int(item)], False, options
 
 
-def on_device(attention: Any) -> bool:
-    """Whether the attention lies on a GPU, where torch computes."""
-    from .device import lies_on_device
-    return lies_on_device(attention)
+def on_device(method: str, attention: Any, words: dict[str, Any], **more: Any) -> Any:
+    """What torch computes where the attention lies on a GPU. None where it does not, or where torch cannot: then the
+    engine does it, or says what is wrong.
+    """
+    from . import device
+    if any(word in words for word in ("axes", "nan", "name")) or not device.lies_on_device(attention):
+        return None
+    try:
+        if method == "metrics":
+            return device.device_metrics(attention, **more, **words)
+        return device.device_method(method, attention, **more, **words)
+    except (IndexError, ValueError):
+        return None
 
 
 @documented
@@ -45,9 +54,8 @@ def rollout(attention: Any, *, by_layer: bool = False, **words: Any) -> Attribut
     [n, n] for one input, [n] with a row, [B, n, n] for a batch (a list where lengths differ); with `by_layer` one
     such matrix for each top layer, [L, n, n].
     """
-    if on_device(attention):
-        from .device import device_method
-        return device_method("rollout", attention, by_layer=by_layer, **words)
+    if (found := on_device("rollout", attention, words, by_layer=by_layer)) is not None:
+        return found
     source, items, batch, options = opened(attention, words)
     results = _engine.rollout(source.inputs, items, options, by_layer)
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
@@ -56,9 +64,8 @@ def rollout(attention: Any, *, by_layer: bool = False, **words: Any) -> Attribut
 @documented
 def average(attention: Any, **words: Any) -> Attribution:
     """The mean over layers of the prepared matrices, which some texts call attention flow: [n, n]."""
-    if on_device(attention):
-        from .device import device_method
-        return device_method("average", attention, **words)
+    if (found := on_device("average", attention, words)) is not None:
+        return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.average(source.inputs, items, options), source.kind, batch=batch,
                        one_row=one_row(words))
@@ -67,9 +74,8 @@ def average(attention: Any, **words: Any) -> Attribution:
 @documented
 def raw(attention: Any, *, layer: int = -1, **words: Any) -> Attribution:
     """One layer, its heads fused and nothing added: [n, n]."""
-    if on_device(attention):
-        from .device import device_method
-        return device_method("raw", attention, layer=layer, **words)
+    if (found := on_device("raw", attention, words, layer=layer)) is not None:
+        return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.raw(source.inputs, items, layer, options), source.kind, batch=batch,
                        one_row=one_row(words))
@@ -114,9 +120,8 @@ def metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
     """Eight numbers over all real rows of the batch: mean_attention, max_attention, attention_entropy,
     attention_concentration (of layer `layer`), rollout_max, rollout_entropy, batch_size, seq_length.
     """
-    if on_device(attention):
-        from .device import device_metrics
-        return device_metrics(attention, layer=layer, **words)
+    if (found := on_device("metrics", attention, words, layer=layer)) is not None:
+        return found
     words.setdefault("preset", "metrics")
     source, _, _, options = opened(attention, words)
     results = _engine.metrics(source.inputs, options, layer)

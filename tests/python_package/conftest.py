@@ -47,6 +47,15 @@ def batch():
     return list(layers), np.array([[1] * 6, [1] * 4 + [0] * 2])
 
 
+@pytest.fixture(params=["cpu", "cuda"])
+def device(request):
+    """Where a model and its inputs lie."""
+    import torch
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    return request.param
+
+
 @pytest.fixture
 def tokens():
     return list(TOKENS)

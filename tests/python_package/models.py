@@ -36,6 +36,13 @@ IMAGES = {
     "vit": ("ViTModel", "ViTConfig", VISION),
     "deit": ("DeiTModel", "DeiTConfig", VISION),
 }
+T5 = ("T5ForConditionalGeneration", "T5Config",
+      dict(d_model=32, d_kv=8, num_layers=3, num_decoder_layers=2, num_heads=4, d_ff=48, vocab_size=90,
+           initializer_factor=0.7, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1))
+BART = ("BartForConditionalGeneration", "BartConfig",
+        dict(d_model=32, encoder_layers=3, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+             encoder_ffn_dim=48, decoder_ffn_dim=48, vocab_size=90, init_std=0.2, pad_token_id=0, bos_token_id=1,
+             eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None))
 EAGER_ONLY = ("gemma2", "gpt_oss")  # sdpa knows neither soft caps nor sinks
 
 

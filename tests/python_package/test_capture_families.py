@@ -44,9 +44,10 @@ def check(model, inputs, where, references):
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("name", TEXT)
-def test_text_model_gives_eager_attention(name, side):
-    model = make(*TEXT[name])
+def test_text_model_gives_eager_attention(name, side, device):
+    model = make(*TEXT[name]).to(device)
     ids, mask, where = ids_and_mask(side)
+    ids, mask = ids.to(device), mask.to(device)
     inputs = dict(input_ids=ids, attention_mask=mask)
     references = eager(model, inputs)
     for attention in implementations(name):
@@ -59,9 +60,9 @@ def test_text_model_gives_eager_attention(name, side):
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_vision_model_gives_eager_attention(name):
-    model = make(*IMAGES[name])
-    inputs = dict(pixel_values=torch.randn(2, 3, 24, 24, generator=torch.Generator().manual_seed(2)))
+def test_vision_model_gives_eager_attention(name, device):
+    model = make(*IMAGES[name]).to(device)
+    inputs = dict(pixel_values=torch.randn(2, 3, 24, 24, generator=torch.Generator().manual_seed(2)).to(device))
     references = eager(model, inputs)
     for attention in implementations(name):
         model.set_attn_implementation(attention)

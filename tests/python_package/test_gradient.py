@@ -23,7 +23,7 @@ def autograd(model, ids, target):
 
 
 def captured(name, ids):
-    model = make(*MODELS[name])
+    model = make(*MODELS[name]).to(ids.device)
     if name != "gemma2":
         model.set_attn_implementation("sdpa")
     with hw.capture(model) as seen:
@@ -33,15 +33,15 @@ def captured(name, ids):
 
 @pytest.mark.parametrize("target", ["best", 1])
 @pytest.mark.parametrize("name", MODELS)
-def test_gradient_equals_autograd_through_eager(name, target):
-    ids, _, _ = ids_and_mask("right")
-    expected = autograd(make(*MODELS[name]), ids, target)
+def test_gradient_equals_autograd_through_eager(name, target, device):
+    ids = ids_and_mask("right")[0].to(device)
+    expected = autograd(make(*MODELS[name]).to(device), ids, target)
     seen = captured(name, ids)
     scale = max(float(one.max()) for one in expected)
     mean = torch.stack(expected).mean(0)
     assert (seen.gradient(target).values - mean).abs().max() < 1e-5 * scale
     assert (seen.gradient(target, layer=1, item=0).values - expected[1][0]).abs().max() < 1e-5 * scale
-    total = torch.eye(13).repeat(2, 1, 1)
+    total = torch.eye(13, device=device).repeat(2, 1, 1)
     for one in expected:
         total = total + one @ total
     assert (seen.gradient(target, rule="chefer").values - total).abs().max() < 1e-5 * float(total.max())

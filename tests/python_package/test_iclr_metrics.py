@@ -16,7 +16,7 @@ def plain(attentions, layer=-1):
     """As the document has it: all layers held, heads averaged, the first layer as it is, the others with a residual."""
     maps = [one.mean(1) for one in attentions]
     chosen, rollout = maps[layer], maps[0]
-    eye = torch.eye(chosen.shape[-1])
+    eye = torch.eye(chosen.shape[-1], device=chosen.device)
     for one in maps[1:]:
         one = 0.5 * one + 0.5 * eye
         rollout = torch.bmm(rollout, one / one.sum(-1, keepdim=True))
@@ -31,9 +31,9 @@ def plain(attentions, layer=-1):
 @pytest.mark.parametrize("layer", [-1, 0, -2, 1])
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("name", ["bert", "llama"])
-def test_the_function_gives_the_plain_codes_numbers(name, attention, layer):
-    model = make(*TEXT[name])
-    ids, _, _ = ids_and_mask("right")
+def test_the_function_gives_the_plain_codes_numbers(name, attention, layer, device):
+    model = make(*TEXT[name]).to(device)
+    ids = ids_and_mask("right")[0].to(device)
     with torch.no_grad():
         expected = plain(model(input_ids=ids, output_attentions=True).attentions, layer)
     model.set_attn_implementation(attention)
@@ -43,9 +43,10 @@ def test_the_function_gives_the_plain_codes_numbers(name, attention, layer):
     assert dict(found) == pytest.approx({key: float(value) for key, value in expected.items()}, abs=1e-5)
 
 
-def test_padding_does_not_count():
-    model = make(*TEXT["bert"])
+def test_padding_does_not_count(device):
+    model = make(*TEXT["bert"]).to(device)
     ids, mask, _ = ids_and_mask("left")
+    ids, mask = ids.to(device), mask.to(device)
     found = hw.compute_attention_attribution(model, dict(input_ids=ids, attention_mask=mask))
     with torch.no_grad():
         layers = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions

@@ -273,8 +273,13 @@ class Capture:
 
     def as_stack(self, *, tokens: Any = None, call: int = -1) -> Stack:
         records, real, names = self._parts(tokens, call, None)
+
+        def lower(item: int) -> bool:
+            return all(record.looks_back(item, real[item]) for record in records)
+
         return Stack(self._rows(records, real), names, [record.heads for record in records], type(self.model).__name__,
-                     records[0].device, records[0].queries, len(names) > 1)
+                     records[0].device, records[0].queries, len(names) > 1, lower=lower,
+                     coarse=all(record.is_half for record in records))
 
     @property
     def layers(self) -> list[str]:

@@ -18,6 +18,7 @@ from .._engine import Error
 from ..arguments import make_options, one_row, split
 from ..arrays import Kind
 from ..device import DeviceAttribution, Stack, pick, roll
+from ..products import float_product
 from .record import Record, heads_of
 
 RULES = ("gradient", "gradient-rollout", "chefer")
@@ -101,21 +102,21 @@ def positive(record: Record, gradient: Any, item: int, fuse: str, real: Any) -> 
     out = torch.zeros(n, n, device=value.device)
     heads = heads_of(fuse, record.heads)
     begun: set[int] = set()
-    for some, (block, first, count) in record.probabilities(item, range(n), real, real, heads):
-        rows = torch.arange(first, first + count, device=value.device)
+    for some, block in record.probabilities(item, range(n), real, real, heads):
+        rows = slice(block.first, block.first + block.count)
         rows = rows if real is None else real[rows]
-        upstream = grad[item, rows][:, some.start:some.stop].transpose(0, 1).float()
-        values = value[[head // group for head in some]].float()
-        product = block.mul_(torch.matmul(upstream, values.transpose(-1, -2))).clamp_(min=0)
-        target = out[first:first + count]
+        upstream = grad[item, rows][:, some.start:some.stop].transpose(0, 1)
+        values = value[[head // group for head in some], block.low:block.low + block.values.shape[-1]]
+        product = block.values.mul_(float_product(upstream, values.transpose(-1, -2))).clamp_(min=0)
+        target = block.of(out)
         if fuse == "max":
             torch.maximum(target, product.amax(0), out=target)  # nothing is below 0
         elif fuse == "min":
             piece = product.amin(0)
-            target.copy_(torch.minimum(target, piece) if first in begun else piece)
+            target.copy_(torch.minimum(target, piece) if block.first in begun else piece)
         else:
             target += product.sum(0)
-        begun.add(first)
+        begun.add(block.first)
     return out.div_(record.heads) if fuse == "mean" else out
 
 

@@ -181,10 +181,11 @@ def blocked(record: Record, value: Any) -> Any:
     out = torch.empty(batch, queries, heads, value.shape[-1], dtype=value.dtype, device=value.device)
     group = heads // value.shape[1]
     for item in range(batch):
-        for some, (block, first, count) in record.probabilities(item, range(queries), None, None, range(heads)):
-            values = value[item, [head // group for head in some], :block.shape[-1]]
-            out[item, first:first + count, some.start:some.stop] = torch.matmul(
-                block.to(value.dtype), values).transpose(0, 1)
+        for some, block in record.probabilities(item, range(queries), None, None, range(heads)):
+            keys = slice(block.low, block.low + block.values.shape[-1])
+            values = value[item, [head // group for head in some], keys]
+            out[item, block.first:block.first + block.count, some.start:some.stop] = torch.matmul(
+                block.values.to(value.dtype), values).transpose(0, 1)
     return out
 
 

@@ -14,8 +14,10 @@ from typing import Any, Iterator
 import torch
 
 from .. import _engine
+from ..products import float_product
 
-BLOCK_NUMBERS = 1 << 23  # probabilities that exist at a time
+BLOCK_NUMBERS = 1 << 24  # probabilities that exist at a time
+LEAST_ROWS = 64  # of a block: fewer make poor matrix products
 
 
 @dataclass
@@ -62,6 +64,11 @@ class Record:
     def device(self) -> Any:
         return (self.query if self.query is not None else self.weights).device
 
+    @property
+    def is_half(self) -> bool:
+        """Whether its numbers were made of half precision."""
+        return self.query is not None and self.query.dtype.itemsize < 4
+
     # -- which keys a query sees, in one word where there is one
 
     def sight(self, item: int, real: Any, real_keys: Any) -> tuple[bool, bool, int]:
@@ -76,6 +83,13 @@ class Record:
         if key not in self.sights:
             self.sights[key] = (self._sight(item, real, real_keys), self.mask)  # the mask lives as long as its id
         return self.sights[key][0]
+
+    def looks_back(self, item: int, real: Any) -> bool:
+        """Whether the map of an item is lower triangular, as far as one word says it."""
+        if self.query is None or self.queries != self.keys or self.first:
+            return False
+        plain, causal, _ = self.sight(item, real, real)
+        return plain and causal
 
     def _sight(self, item: int, real: Any, real_keys: Any) -> tuple[bool, bool, int]:
         mask = self.mask[item if self.mask.shape[0] > 1 else 0, 0]
@@ -110,27 +124,41 @@ class Record:
         plain, causal, window = self.sight(item, real, real_keys)
         if plain and self.device.type == "cpu":
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
-        out = None
-        for _, part in self.probabilities(item, rows, real, real_keys, heads_of(fuse, self.heads)):
-            block, first, count = part
+        return self._by_blocks(item, fuse, rows, real, real_keys)
+
+    def _by_blocks(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
+        out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
+        begun: set[int] = set()
+        for _, block in self.probabilities(item, rows, real, real_keys, heads_of(fuse, self.heads)):
+            target = block.of(out)
             if fuse == "mean" or fuse.startswith("head:"):
-                piece = block.sum(0)
-            else:
-                piece = block.amax(0) if fuse == "max" else block.amin(0)
-            if out is None:
-                out = torch.empty(len(rows), block.shape[-1], device=block.device, dtype=torch.float32)
-                seen: set[int] = set()
-            target = out[first:first + count]
-            if first not in seen:
-                target.copy_(piece)
-                seen.add(first)
+                target += block.values.sum(0)
             elif fuse == "max":
-                torch.maximum(target, piece, out=target)
-            elif fuse == "min":
-                torch.minimum(target, piece, out=target)
+                torch.maximum(target, block.values.amax(0), out=target)  # nothing is below 0
             else:
-                target += piece
+                piece = block.values.amin(0)
+                target.copy_(torch.minimum(target, piece) if block.first in begun else piece)
+            begun.add(block.first)
         return out.div_(self.heads) if fuse == "mean" else out
+
+    def maps(self) -> Any:
+        """The mean over heads of all items at their padded length, [B, Q, K] float32; several items at a time."""
+        if self.weights is not None:
+            return self.weights.clone()
+        many = BLOCK_NUMBERS // max(1, self.heads * self.queries * self.keys)
+        if many < 2:
+            return torch.stack([self.map(item, "mean", range(self.queries), None, None) for item in range(self.batch)])
+        out = torch.empty(self.batch, self.queries, self.keys, device=self.device)
+        rows, heads = range(self.queries), range(self.heads)
+        for first in range(0, self.batch, many):
+            items = slice(first, min(first + many, self.batch))
+            query, key = self.query[items].detach(), self.key[items].detach()
+            scores = products(query.flatten(0, 1), key.flatten(0, 1), range(query.shape[0] * self.heads),
+                              self.heads // self.key.shape[1]).mul_(self.scale)
+            crop = Crop(items, heads, rows, slice(None), 0, self.keys, None)
+            scores = scores.view(-1, self.heads, self.queries, self.keys)
+            torch.mean(self._softmax(scores, crop, (False, False, 0)), 1, out=out[items])
+        return out
 
     def _given(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
         if fuse != self.fuse:
@@ -156,57 +184,120 @@ class Record:
         return out
 
     def probabilities(self, item: int, rows: Any, real: Any, real_keys: Any,
-                      heads: range) -> Iterator[tuple[range, tuple[Any, int, int]]]:
-        """(heads, (their probabilities [h, r, keys] float32, first row, count)), in blocks."""
-        group = self.heads // self.key.shape[1]
+                      heads: range) -> Iterator[tuple[range, Block]]:
+        """(heads, their probabilities) in blocks: some rows, some heads, the keys that any of these rows sees."""
         key = self.key[item].detach()
         key = key if real_keys is None else key[:, real_keys]
+        key = key.float() if key.device.type == "cpu" else key
         columns = key.shape[1]
-        height = max(1, min(len(rows), BLOCK_NUMBERS // max(columns, 1)))
+        sight = self.sight(item, real, real_keys)
+        height = max(1, min(len(rows), max(LEAST_ROWS, BLOCK_NUMBERS // max(1, columns * len(heads)))))
         width = max(1, BLOCK_NUMBERS // (height * max(columns, 1)))
-        exact = key.device.type == "cpu" or key.dtype == torch.float32
-        key = key.float() if exact else key
+        group = self.heads // self.key.shape[1]
+        width = width - width % group if width > group else width
         for first in range(0, len(rows), height):
-            count = min(height, len(rows) - first)
-            which = torch.arange(rows.start + first, rows.start + first + count, device=key.device)
-            which = which if real is None else real[which]
+            some_rows = range(rows.start + first, rows.start + min(first + height, len(rows)))
+            low, high = self._seen(sight, some_rows, columns)
+            which = slice(some_rows.start, some_rows.stop) if real is None else real[some_rows.start:some_rows.stop]
             for begin in range(heads.start, heads.stop, width):
                 some = range(begin, min(begin + width, heads.stop))
                 query = self.query[item, begin:some.stop].detach()[:, which]
-                keys = key[[head // group for head in some]] if group > 1 else key[begin:some.stop]
-                scores = torch.matmul(query.float() if exact else query, keys.transpose(-1, -2)).float()
-                yield some, (self._softmax(scores.mul_(self.scale), item, some, which, real_keys), first, count)
+                scores = products(query, key[:, low:high], some, group).mul_(self.scale)
+                crop = Crop(item, some, some_rows, which, low, high, real_keys)
+                yield some, Block(self._softmax(scores, crop, sight), first, len(some_rows), low)
 
-    def _softmax(self, scores: Any, item: int, heads: range, rows: Any, real_keys: Any) -> Any:
-        """[h, r, keys] scores to probabilities."""
+    def _seen(self, sight: tuple[bool, bool, int], rows: range, columns: int) -> tuple[int, int]:
+        """The keys low ... high - 1, of which these rows see some; all, where a mask decides."""
+        plain, causal, window = sight
+        if not plain or not causal:
+            return 0, columns
+        first = self.first if self.mask is None else 0
+        low = max(0, first + rows.start - window + 1) if window else 0
+        return min(low, columns - 1), max(1, min(columns, first + rows.stop))
+
+    def _softmax(self, scores: Any, crop: Crop, sight: tuple[bool, bool, int]) -> Any:
+        """[..., h, r, keys] scores to probabilities."""
         if self.softcap is not None:
             scores = torch.tanh(scores.div_(self.softcap)).mul_(self.softcap)
-        for added in (self.bias, self.mask):
-            if added is None:
-                continue
-            part = added[item if added.shape[0] > 1 else 0]
-            part = part[heads.start:heads.stop] if part.shape[0] > 1 else part
-            part = part[:, rows] if part.shape[1] > 1 else part
-            part = part[..., :scores.shape[-1]] if real_keys is None else part[..., real_keys]
-            if part.dtype == torch.bool:
-                scores = scores.masked_fill_(~part, float("-inf"))
-            else:
-                scores += part.detach()
-        if self.mask is None and (self.causal or self.window):
-            columns = torch.arange(scores.shape[-1], device=scores.device)
-            place = (rows + self.first)[:, None]
-            unseen = columns > place if self.causal else torch.zeros_like(columns > place)
-            if self.window:
-                unseen = unseen | (columns <= place - self.window)
-                if not self.causal:
-                    unseen = unseen | (columns >= place + self.window)
-            scores = scores.masked_fill_(unseen, float("-inf"))
+        plain, causal, window = sight
+        for added in (self.bias, None if plain else self.mask):
+            if added is not None:
+                scores = crop.add(scores, added)
+        if plain or self.mask is None:
+            self._look_back(scores, crop, *(sight[1:] if plain else (self.causal, self.window)))
         if self.sinks is None:
             return torch.softmax(scores, -1)
-        sink = self.sinks[heads.start:heads.stop].detach().float().view(-1, 1, 1).expand(-1, scores.shape[1], 1)
+        sink = self.sinks[crop.heads.start:crop.heads.stop].detach().float().view(-1, 1, 1)
         top = torch.maximum(scores.amax(-1, keepdim=True), sink)
         scores = scores.sub_(top).exp_()
         return scores.div_(scores.sum(-1, keepdim=True) + (sink - top).exp())
+
+    def _look_back(self, scores: Any, crop: Crop, causal: bool, window: int) -> None:
+        """Takes away the keys that lie behind a row, or too far before it."""
+        if not causal and not window:
+            return
+        first = self.first if self.mask is None else 0
+        place = torch.arange(first + crop.rows.start, first + crop.rows.stop, device=scores.device)[:, None]
+        # Without a window, all rows see what lies before the first of them.
+        begin = crop.low if window else max(crop.low, min(crop.high, first + crop.rows.start))
+        columns = torch.arange(begin, crop.high, device=scores.device)
+        unseen = columns > place if causal else columns >= place + window
+        if window:
+            unseen = unseen | (columns <= place - window)
+        scores[..., begin - crop.low:].masked_fill_(unseen, float("-inf"))
+
+
+@dataclass
+class Block:
+    """Probabilities [h, r, keys] float32 of rows first ... first + count - 1, of keys low ... low + keys - 1."""
+
+    values: Any
+    first: int
+    count: int
+    low: int
+
+    def of(self, matrix: Any) -> Any:
+        """The part of a [rows, keys] matrix that it covers."""
+        return matrix[self.first:self.first + self.count, self.low:self.low + self.values.shape[-1]]
+
+
+@dataclass
+class Crop:
+    """Which part of [B, H, Q, K] a block of scores is."""
+
+    item: int | slice
+    heads: range
+    rows: range
+    which: Any  # the rows among all positions
+    low: int
+    high: int
+    real_keys: Any
+
+    def add(self, scores: Any, added: Any) -> Any:
+        """Scores with a mask or a bias."""
+        part = added[self.item if added.shape[0] > 1 else 0]
+        part = part[..., self.heads.start:self.heads.stop, :, :] if part.shape[-3] > 1 else part
+        part = part[..., self.which, :] if part.shape[-2] > 1 else part
+        part = part if self.real_keys is None else part[..., self.real_keys]
+        part = part[..., self.low:self.high]
+        if part.dtype == torch.bool:
+            return scores.masked_fill_(~part, float("-inf"))
+        return scores.add_(part.detach())
+
+
+def products(query: Any, key: Any, heads: range, group: int) -> Any:
+    """Q K^T [h, r, keys] float32 of query [h, r, d] and all key heads [G, keys, d]."""
+    count, rows, _ = query.shape
+    if group > 1 and heads.start % group == 0 and count % group == 0:  # heads of a group share their keys: one product
+        query = query.reshape(count // group, group * rows, -1)
+        key = key[heads.start // group:heads.stop // group]
+    else:
+        key = key[[head // group for head in heads]] if group > 1 else key[heads.start:heads.stop]
+    if query.device.type == "cpu":
+        scores = torch.matmul(query.float(), key.float().transpose(-1, -2))
+    else:
+        scores = float_product(query, key.transpose(-1, -2))
+    return scores.view(count, rows, -1)
 
 
 def heads_of(fuse: str, heads: int) -> range:

@@ -1,0 +1,68 @@
+"""Matrix products on a device: float32 results whatever the operands are, and only the half of them that is not zero."""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+BLOCK_ROWS = 1024  # of a product that is made in pieces
+SMALL = 2048  # below this, pieces cost more than they save
+
+_float_out: dict[torch.device, bool] = {}  # whether a device multiplies half precision into float32
+
+
+def has_float_out(device: torch.device) -> bool:
+    """Whether torch has such products: on CUDA, from 2.8 on."""
+    if device not in _float_out:
+        try:
+            one = torch.ones(1, 8, 8, dtype=torch.bfloat16, device=device)
+            _float_out[device] = bool((torch.bmm(one, one, out_dtype=torch.float32) == 8).all())
+        except (TypeError, RuntimeError, NotImplementedError):
+            _float_out[device] = False
+    return _float_out[device]
+
+
+def float_product(a: Any, b: Any) -> Any:
+    """[k, m, n] float32 of [k, m, d] and [k, d, n]; sums are kept in float32."""
+    if a.dtype == b.dtype and a.dtype in (torch.bfloat16, torch.float16) and a.device.type == "cuda" and \
+            has_float_out(a.device):
+        return torch.bmm(a, b, out_dtype=torch.float32)
+    return torch.matmul(a.float(), b.float())
+
+
+def halves(matrix: Any) -> tuple[Any, Any]:
+    """Two bfloat16 matrices whose sum is this one to 16 bits."""
+    high = matrix.bfloat16()
+    return high, (matrix - high).bfloat16()
+
+
+def product(a: Any, b: Any, *, lower: bool = False, coarse: bool = False, into: Any = None) -> Any:
+    """a b of float32 [n, n] matrices.
+
+    `lower`: both are lower triangular, and what is zero is left out. `coarse`: their numbers come from half precision,
+    so that 16 bits of each number are enough (a relative error of 1e-5), which tensor cores do. `into` may be `a`.
+    """
+    n = len(b)
+    if len(a) != n or n < SMALL:
+        return a @ b
+    out = torch.empty_like(a) if into is None else into
+    parts = halves(b) if coarse and has_float_out(b.device) else None
+    for first in range(0, n, BLOCK_ROWS):
+        rows = slice(first, min(first + BLOCK_ROWS, n))
+        end = rows.stop if lower else n
+        if parts is None:
+            piece = a[rows, :end] @ b[:end, :end]
+        else:
+            piece = coarse_piece(a[rows, :end], parts[0][:end, :end], parts[1][:end, :end])
+        out[rows, :end] = piece
+        if end < n and out is not a:
+            out[rows, end:] = 0
+    return out
+
+
+def coarse_piece(a: Any, b_high: Any, b_low: Any) -> Any:
+    a_high, a_low = halves(a)
+    piece = torch.mm(a_high, b_high, out_dtype=torch.float32)
+    piece += torch.mm(a_high, b_low, out_dtype=torch.float32)
+    piece += torch.mm(a_low, b_high, out_dtype=torch.float32)
+    return piece
