@@ -103,24 +103,55 @@ def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None
 
 
 def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
-               attention_mask: Any = None, item: int = 0, position: str = "predicting", **words: Any) -> Generation:
+               attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
+               **words: Any) -> Generation:
     """M of what `model.generate(..., output_attentions=True, return_dict_in_generate=True)` returned, or of a capture.
 
     Steps are [B, H, m, m], then [B, H, 1, k] a layer. `attention_mask` [B, m] is the prompt's, where it is padded.
-    `position`: 'predicting' (the token before, default) or 'own'. Options: fuse or head, residual, empty, layers.
+    `position`: 'predicting' (the token before, default) or 'own'. Of a beam search `item` is one of the texts that came
+    out, and `beam_indices` [texts, n] says in which row of a step each of its tokens was made: an output has it, a capture
+    is told it. Options: fuse or head, residual, empty, layers.
     """
     if hasattr(output, "generation"):
-        return output.generation(prompt=prompt, generated=generated, item=item, position=position, **words)
-    if getattr(output, "beam_indices", None) is not None:
-        raise Error("generate: its output is of a beam search, whose steps belong to different texts, expected "
-                    "greedy or "
-                    "sampled text; set num_beams=1")
+        return output.generation(prompt=prompt, generated=generated, item=item, position=position,
+                                 beam_indices=beam_indices, **words)
     steps = getattr(output, "attentions", output)
     if not isinstance(steps, (list, tuple)) or not steps or not isinstance(steps[0], (list, tuple)):
         raise Error("generate: holds no attention by step, expected a tuple for each; pass output_attentions=True and "
                     "return_dict_in_generate=True under eager attention, or capture generate()")
-    maps = [[lambda fuse, one=one: to_numpy(fused_of(one, item, fuse)) for one in layers_of(step)] for step in steps]
-    return follow(maps, Kind(steps[0][0]), prompt, generated, mask_of(attention_mask, item), position, words)
+    beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
+    places = places_of(beam_indices, item, len(steps), len(steps[0][0]))
+    maps = [[lambda fuse, one=one, place=place: to_numpy(fused_of(one, place, fuse)) for one in layers_of(step)]
+            for step, place in zip(steps, places)]
+    mask = mask_of(attention_mask, prompt_of(places, len(steps[0][0]), attention_mask))
+    return follow(maps, Kind(steps[0][0]), prompt, generated, mask, position, words)
+
+
+def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
+    """In which row of each step a text was made. A beam search moves texts between rows, and ends some before others."""
+    if beam_indices is None:
+        return [range(rows)[within(item, rows)]] * steps
+    made = to_numpy(beam_indices)
+    if made.ndim != 2 or made.max(initial=-1) >= rows:
+        raise Error(f"beam_indices: has shape {list(made.shape)} and numbers up to {made.max(initial=-1)}, expected "
+                    f"[texts, tokens] and numbers below {rows}; give beam_indices of the same output")
+    made = made[within(item, len(made))]
+    return [int(place) for place in made[:steps] if place >= 0]
+
+
+def within(item: int, items: int) -> int:
+    if not -items <= item < items:
+        raise Error(f"generate: has no item {item}, expected 0 to {items - 1} (or -1 for the last); choose another")
+    return item
+
+
+def prompt_of(places: list[int], rows: int, each: Any) -> int:
+    """Where in `each`, which has an entry for each prompt or for each row of a step, that of a text is.
+
+    The rows of one prompt lie side by side.
+    """
+    prompts = len(each) if each is not None and getattr(each, "ndim", 2) > 1 else rows
+    return places[0] * prompts // rows
 
 
 def fused_of(layer: Any, item: int, fuse: str) -> Any:
@@ -212,22 +243,37 @@ def packed(rolled: list[np.ndarray], m: int, count: int, kind: Kind, prompt: Any
 
 
 def of_capture(seen: Any, *, prompt: Any = None, generated: Any = None, item: int = 0, position: str = "predicting",
-               **words: Any) -> Generation:
+               beam_indices: Any = None, **words: Any) -> Generation:
     """The same of a capture of model.generate()."""
     from .capturing import CROSS
     passes = [[record for record in one.records if not CROSS.search(record.name)] for one in seen.passes if one.records]
     if not passes:
         seen.call()
-    steps = [[lambda fuse, record=record: record.map(item, fuse, range(record.queries), None, None).cpu().numpy()
-              for record in records] for records in passes]
+    first = passes[0][0]
+    places = places_of(beam_indices, item, len(passes), first.batch)
+    check_places([records[0] for records in passes], places)
+    steps = [[lambda fuse, record=record, place=place: record.map(place, fuse, range(record.queries), None,
+                                                                  None).cpu().numpy() for record in records]
+             for records, place in zip(passes, places)]
     told = [one.told for one in seen.passes if one.records][0]
     mask = seen.attention_mask if seen.attention_mask is not None else told.get("attention_mask")
-    first = passes[0][0]
     if mask is not None and mask.shape[-1] != first.queries:
         mask = None
+    mask = mask_of(mask, prompt_of(places, first.batch, mask))
     if prompt is None and seen.tokenizer is not None and told.get("input_ids") is not None:
-        ids = told["input_ids"][item]
-        keep = ids if mask is None else ids[mask[item] != 0]
-        prompt = seen.tokenizer.convert_ids_to_tokens(keep.tolist())
-    return follow(steps, Kind(first.query if first.query is not None else first.weights), prompt, generated,
-                  mask_of(mask, item), position, words)
+        ids = to_numpy(told["input_ids"][places[0]])
+        prompt = seen.tokenizer.convert_ids_to_tokens((ids if mask is None else ids[mask]).tolist())
+    return follow(steps, Kind(first.query if first.query is not None else first.weights), prompt, generated, mask,
+                  position, words)
+
+
+def check_places(records: list[Any], places: list[int]) -> None:
+    """Raises where a step's keys are not those of the step before: the rows of another text then stand in its place."""
+    for k in range(1, len(places)):
+        before, now = records[k - 1], records[k]
+        if before.key is None or now.keys != before.keys + now.queries:
+            continue
+        if not bool((now.key[places[k], :, before.keys - 1] == before.key[places[k - 1], :, -1]).all()):
+            raise Error("capture: its texts changed places between steps, as a beam search makes them; give beam_indices= "
+                        "of what generate(..., return_dict_in_generate=True, output_scores=True) returned, or "
+                        "num_beams=1")

@@ -18,7 +18,7 @@ import numpy as np
 from ._engine import Error, labels
 from .arguments import split
 from .arrays import Kind, to_numpy
-from .generated import fused_of
+from .generated import check_places, fused_of, places_of, prompt_of
 from .methods import rollout
 
 
@@ -58,31 +58,39 @@ class EncoderDecoder:
 
 def encoder_decoder(output: Any, *, source_tokens: Sequence[str] | None = None,
                     target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
-                    decoder_attention_mask: Any = None, item: int = 0, **words: Any) -> EncoderDecoder:
+                    decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                    **words: Any) -> EncoderDecoder:
     """Of a Hugging Face output with encoder_attentions, decoder_attentions and cross_attentions, also of generate(), or
-    of a capture. Options: fuse or head, residual, empty.
+    of a capture. `item` and `beam_indices` of a beam search as in `headwater.generation`. Options: fuse or head, residual,
+    empty.
     """
     if hasattr(output, "encoder_decoder"):
-        return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item, **words)
+        return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item,
+                                      beam_indices=beam_indices, **words)
     parts = [getattr(output, name, None) for name in ("encoder_attentions", "decoder_attentions", "cross_attentions")]
     if any(not part for part in parts):
         raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
                     "under "
                     "sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
     encoder, decoder, cross = parts
+    text = item
     if isinstance(decoder[0], (list, tuple)):
-        decoder, cross = joined(decoder, square=True), joined(cross, square=False)
-    real, target = keep_of(attention_mask, item), keep_of(decoder_attention_mask, item)
+        beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
+        rows = len(decoder[0][0])
+        places = places_of(beam_indices, item, len(decoder), rows)
+        decoder, cross = joined(decoder, places, square=True), joined(cross, places, square=False)
+        item, text = prompt_of(places, rows, encoder[0]), 0
+    real, target = keep_of(attention_mask, item), keep_of(decoder_attention_mask, text)
 
-    def maps(layers: Any, rows: Any, columns: Any) -> Any:
+    def maps(layers: Any, rows: Any, columns: Any, item: int) -> Any:
         def make(layer: int, fuse: str) -> np.ndarray:
             map = np.asarray(to_numpy(fused_of(layers[layer], item, fuse)), dtype=np.float32)
             map = map if rows is None else map[rows]
             return map if columns is None else map[:, columns]
         return make
 
-    return compose(maps(encoder, real, real), len(encoder), maps(decoder, target, target), maps(cross, target, real),
-                   len(cross), Kind(encoder[0]), source_tokens, target_tokens, words)
+    return compose(maps(encoder, real, real, item), len(encoder), maps(decoder, target, target, text),
+                   maps(cross, target, real, text), len(cross), Kind(encoder[0]), source_tokens, target_tokens, words)
 
 
 def keep_of(mask: Any, item: int) -> np.ndarray | None:
@@ -92,11 +100,11 @@ def keep_of(mask: Any, item: int) -> np.ndarray | None:
     return np.flatnonzero(mask[item] if mask.ndim == 2 else mask)
 
 
-def joined(steps: Any, square: bool) -> list[Any]:
-    """Steps of generate(), each [B, H, 1, k], as layers [B, H, t, t] or [B, H, t, s]."""
+def joined(steps: Any, places: list[int], square: bool) -> list[Any]:
+    """Steps of generate(), each [B, H, 1, k], as layers [1, H, t, t] or [1, H, t, s] of the text in these places."""
     layers = []
     for layer in range(len(steps[0])):
-        rows = [to_numpy(step[layer]) for step in steps]
+        rows = [to_numpy(step[layer][place:place + 1]) for step, place in zip(steps, places)]
         width = rows[-1].shape[-1]
         if square:
             rows = [np.pad(row, [(0, 0)] * 3 + [(0, width - row.shape[-1])]) for row in rows]
@@ -138,7 +146,7 @@ def divided(map: np.ndarray) -> np.ndarray:
 
 
 def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = None, item: int = 0,
-               **words: Any) -> EncoderDecoder:
+               beam_indices: Any = None, **words: Any) -> EncoderDecoder:
     """The same of a capture: of one forward pass, or of generate()."""
     from .capturing import CROSS
     from .capturing.padding import real_positions
@@ -158,12 +166,18 @@ def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = Non
     told = next(one.told for one in reversed(seen.passes) if one.records)
     first = sides["encoder"][-1][0]
     mask = seen.attention_mask if seen.attention_mask is not None else told.get("attention_mask")
-    real = real_positions(mask, first.batch, first.queries, first.device)[item]
+    rows_of_a_step = sides["decoder"][0][0].batch
+    places = places_of(beam_indices, item, len(sides["decoder"]), rows_of_a_step)
+    check_places([records[0] for records in sides["decoder"]], places)
+    item = prompt_of(places, rows_of_a_step, first.query if first.query is not None else first.weights)
+    if mask is not None and mask.ndim == 2:
+        mask = mask[prompt_of(places, rows_of_a_step, mask)]
+    real = real_positions(mask, 1, first.queries, first.device)[0]
 
     def stacked(side: str, columns: Any) -> Any:
         def make(layer: int, fuse: str) -> np.ndarray:
-            rows = [records[layer].map(item, fuse, range(records[layer].queries), None, columns).cpu().numpy()
-                    for records in sides[side]]
+            rows = [records[layer].map(place, fuse, range(records[layer].queries), None, columns).cpu().numpy()
+                    for records, place in zip(sides[side], places)]
             width = max(row.shape[1] for row in rows)
             return np.concatenate([np.pad(row, [(0, 0), (0, width - row.shape[1])]) for row in rows])
         return make

@@ -57,10 +57,57 @@ def test_a_generation_names_its_tokens():
 def test_outputs_without_steps_are_told_so():
     with pytest.raises(hw.Error, match="holds no attention by step"):
         hw.generation(object())
-    class Beams:
-        beam_indices = torch.zeros(1)
-    with pytest.raises(hw.Error, match="beam search"):
-        hw.generation(Beams())
+
+
+BEAMS = dict(num_beams=3, num_return_sequences=2, max_new_tokens=6, min_new_tokens=6, do_sample=False)
+
+
+@pytest.mark.parametrize("side", ["left", None])
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+def test_texts_of_a_beam_search_are_followed_through_their_beams(name, side):
+    model = make(*TEXT[name])
+    ids, mask, where = ids_and_mask("left")
+    ids, mask, where = (ids, mask, where) if side else (ids, torch.ones_like(ids), slice(None))
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(ids, attention_mask=mask, **BEAMS, **KEPT)
+    moved = out.beam_indices[:, :6] - out.beam_indices[:, :1]
+    assert bool((moved != 0).any()), "no text changed its place, so nothing is tested"
+    for text in range(4):
+        crop = where if text >= 2 else slice(None)
+        with torch.no_grad():
+            whole = model(input_ids=torch.cat([ids[text // 2][crop], out.sequences[text, 13:-1]])[None],
+                          output_attentions=True).attentions
+        m = len(ids[0][crop])
+        expected = hw.rollout(whole, by_layer=True).values[:, m - 1:, :m].permute(1, 2, 0).numpy()
+        ours = hw.generation(out, item=text, attention_mask=mask)
+        captured = seen.generation(item=text, beam_indices=out.beam_indices)
+        for found in (ours, captured):
+            assert np.asarray(found).shape == (6, m, 3) and np.abs(np.asarray(found) - expected).max() < 1e-5
+    with pytest.raises(hw.Error, match="changed places between steps"):
+        for row in range(6):
+            seen.generation(item=row)
+    with pytest.raises(hw.Error, match="beam_indices: has shape"):
+        hw.generation(out, beam_indices=torch.tensor([7]))
+    with pytest.raises(hw.Error, match="has no item 4, expected 0 to 3"):
+        hw.generation(out, item=4)
+
+
+def test_beams_of_an_encoder_decoder_model_are_followed():
+    model = make(*T5)
+    ids, mask, where = ids_and_mask("right")
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(input_ids=ids, attention_mask=mask, **BEAMS, **KEPT)
+    assert bool((out.beam_indices[:, :6] != out.beam_indices[:, :1]).any())
+    for text in range(4):
+        crop = where if text >= 2 else slice(None)
+        with torch.no_grad():
+            whole = model(input_ids=ids[text // 2:text // 2 + 1, crop], output_attentions=True,
+                          decoder_input_ids=out.sequences[text:text + 1, :6])
+        expected = np.asarray(hw.encoder_decoder(whole))
+        ours = hw.encoder_decoder(out, attention_mask=mask, item=text)
+        captured = seen.encoder_decoder(item=text, beam_indices=out.beam_indices)
+        for found in (ours, captured):
+            assert np.abs(np.asarray(found) - expected).max() < 1e-5
 
 
 def by_hand(out, item, source, target, r=0.5):
