@@ -77,8 +77,8 @@ def main(sizes):
         with tempfile.TemporaryDirectory() as folder:
             for way in WAYS:
                 env = dict(os.environ, RESULT=f"{folder}/{way}.npy")
-                done = subprocess.run([sys.executable, __file__, "--alone", way, str(n)], capture_output=True, text=True,
-                                      env=env, check=True)
+                done = subprocess.run([sys.executable, __file__, "--alone", way, str(n)], capture_output=True,
+                                      text=True, env=env, check=True)
                 found[way] = [float(word) for word in done.stdout.split()]
             error = numpy.abs(numpy.load(f"{folder}/capture.npy") - numpy.load(f"{folder}/eager.npy")).max()
             assert error < 1e-5, f"results differ by {error}"

@@ -1,9 +1,10 @@
 """A capture on a GPU: is it right, what does it cost: bench/capture_gpu.py [--device cuda] [--small] [PART...]
 
-Parts: arrays families generation gradient refused rollout metrics bert. A line of JSON each; results are compared before
-anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the peak
-of a run beyond what was held before it. The usual way, in the same run, is eager attention with output_attentions=True
-and then the tutorial's class, or plain code for the metrics. --small takes tiny sizes, --device cpu goes without a GPU.
+Parts: arrays families generation gradient refused rollout metrics bert. Lines of JSON; results are compared before
+anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the
+peak of a run beyond what was held before it. The usual way, in the same run, is eager attention with
+output_attentions=True and then the tutorial's class, or plain code for the metrics. --small takes tiny sizes, --device
+cpu goes without a GPU.
 """
 import argparse
 import json
@@ -120,7 +121,8 @@ def family(bench, name, kind, inputs, crops, dtype, limit):
             changed = float((out - plain).abs().max() / plain.abs().max())
             bench.say("families", model=name, dtype=str(dtype)[6:], attention=attention, how=seen.how, error=error,
                       sums=sums, output_changed=changed, device=str(rolled[0].device),
-                      ok=error < limit and sums < 1e-4 and changed < limit and rolled[0].device.type == bench.device.type)
+                      ok=error < limit and sums < 1e-4 and changed < limit
+                      and rolled[0].device.type == bench.device.type)
 
 
 def families(bench):
@@ -130,7 +132,8 @@ def families(bench):
             ids, mask, where = ids_and_mask(side)
             inputs = dict(input_ids=ids.to(bench.device), attention_mask=mask.to(bench.device))
             for name, kind in TEXT.items():
-                attempt(bench, f"families {name} {side}", family, name, kind, inputs, (slice(None), where), dtype, limit)
+                attempt(bench, f"families {name} {side}", family, name, kind, inputs, (slice(None), where), dtype,
+                        limit)
         pixels = torch.randn(2, 3, 24, 24, generator=torch.Generator().manual_seed(2)).to(bench.device, dtype)
         for name, kind in IMAGES.items():
             attempt(bench, f"families {name}", family, name, kind, dict(pixel_values=pixels),
@@ -247,7 +250,8 @@ def rollout(bench):
     """28 layers, bfloat16, causal: the whole rollout, and that of the last token."""
     shape = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
                  intermediate_size=64) if bench.small else \
-        dict(hidden_size=1536, num_hidden_layers=28, num_attention_heads=12, num_key_value_heads=2, intermediate_size=8960)
+        dict(hidden_size=1536, num_hidden_layers=28, num_attention_heads=12, num_key_value_heads=2,
+             intermediate_size=8960)
     model = decoder(bench, torch.bfloat16, **shape)
     for n in (32, 64) if bench.small else (2048, 8192, 16384):
         ids = torch.randint(0, 1000, (1, n), device=bench.device)
@@ -264,8 +268,8 @@ def rollout(bench):
         sums = float((found.sum(-1) - 1).abs().max())
         upper = float(found.triu(1).abs().max())
         worst, mean = distance(found, expected) if expected is not None else (None, None)
-        bench.say("rollout", way="checked", row_sums=sums, above_diagonal=upper, worst_row=worst, mean_row=mean, **facts,
-                  ok=sums < 1e-3 and upper == 0 and (worst is None or worst < 0.05))
+        bench.say("rollout", way="checked", row_sums=sums, above_diagonal=upper, worst_row=worst, mean_row=mean,
+                  **facts, ok=sums < 1e-3 and upper == 0 and (worst is None or worst < 0.05))
         row = ours(model, ids, row=-1)
         bench.say("rollout", way="last row", error=largest(row, found[-1]), ok=largest(row, found[-1]) < 1e-4, **facts)
         known = expected is not None
@@ -301,7 +305,8 @@ def metrics(bench):
     """The eight numbers of 28 layers, 32 items of 256 tokens, float32; then with too little memory."""
     shape = dict(hidden_size=64, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
                  intermediate_size=64) if bench.small else \
-        dict(hidden_size=2048, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8, intermediate_size=6144)
+        dict(hidden_size=2048, num_hidden_layers=28, num_attention_heads=16, num_key_value_heads=8,
+             intermediate_size=6144)
     items, n = (4, 16) if bench.small else (32, 256)
     model = decoder(bench, torch.float32, **shape)
     ids = torch.randint(0, 1000, (items, n), device=bench.device)
@@ -343,13 +348,15 @@ def starved(bench, model, mine, found, gb, facts):
         torch.cuda.set_per_process_memory_fraction(1.0)
         del model.forward
     error = max(abs(again[key] - found[key]) for key in found)
-    bench.say("metrics", way="too little memory", error=error, pieces=sizes, ok=error < 1e-5 and len(sizes) > 2, **facts)
+    bench.say("metrics", way="too little memory", error=error, pieces=sizes, ok=error < 1e-5 and len(sizes) > 2,
+              **facts)
 
 
 def bert(bench):
     """BERT-base shape, one text."""
     words = dict(vocab_size=1000, max_position_embeddings=4096)
-    words |= dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64) if bench.small else {}
+    if bench.small:
+        words |= dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
     with torch.device(bench.device):
         model = transformers.BertModel(transformers.BertConfig(**words), add_pooling_layer=False).eval()
     for n in (16, 32) if bench.small else (512, 2048):
@@ -361,8 +368,8 @@ def bert(bench):
             bench.say("bert", n=n, way=way, seconds=seconds, gb=gb)
 
 
-PARTS = dict(arrays=arrays, families=families, generation=generation, gradient=gradient, refused=refused, rollout=rollout,
-             metrics=metrics, bert=bert)
+PARTS = dict(arrays=arrays, families=families, generation=generation, gradient=gradient, refused=refused,
+             rollout=rollout, metrics=metrics, bert=bert)
 
 
 def attempt(bench, name, work, *args):

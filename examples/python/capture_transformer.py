@@ -11,7 +11,8 @@ import headwater as hw
 def tiny_model():
     torch.manual_seed(0)
     config = transformers.LlamaConfig(hidden_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
-                                      intermediate_size=128, vocab_size=100, bos_token_id=1, eos_token_id=2, pad_token_id=0)
+                                      intermediate_size=128, vocab_size=100, bos_token_id=1, eos_token_id=2,
+                                      pad_token_id=0)
     return transformers.LlamaForCausalLM(config).eval()
 
 

@@ -14,8 +14,7 @@ from .source import layers_of
 
 # captum.attr.visualization.VisualizationDataRecord, field for field, for when captum is not there.
 Record = namedtuple("VisualizationDataRecord", "word_attributions pred_prob pred_class true_class attr_class "
-                                               "attr_score "
-                                               "raw_input_ids convergence_score")
+                                               "attr_score raw_input_ids convergence_score")
 
 
 def word_attributions(result: Any, *, row: int | None = None) -> list[Any]:
@@ -113,8 +112,8 @@ def rows_of(result: Any, item: int) -> dict[str, Any]:
     values = values.reshape(len(result.by_layer) or 1, -1, values.shape[-1])
     rows = result.rows
     columns = result.columns or list(range(len(result.tokens)))
-    layer, row, column = np.meshgrid(result.by_layer or [result.options["layers"][1] - 1], np.arange(len(rows)), columns,
-                                     indexing="ij")
+    layers = result.by_layer or [result.options["layers"][1] - 1]
+    layer, row, column = np.meshgrid(layers, np.arange(len(rows)), columns, indexing="ij")
     mean = list(rows) == ["mean"]
     return dict(item=np.full(layer.size, item), layer=layer.ravel(),
                 row=[-1 if mean else int(rows[k]) for k in row.ravel()],

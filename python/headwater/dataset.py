@@ -99,8 +99,7 @@ def metrics_over(model: Any, dataloader: Iterable[Mapping[str, Any]], *, layer_i
             continue
         if not isinstance(batch, Mapping):
             raise Error(f"dataloader: gave a {type(batch).__name__}, expected a dictionary for model(**batch); give "
-                        "a collate "
-                        "function that makes one")
+                        "a collate function that makes one")
         batch = {name: value.to(device) if hasattr(value, "to") else value for name, value in batch.items()
                  if name not in ("labels", "label")}
         part = Summary()

@@ -60,8 +60,7 @@ def fused(heads: Any, fuse: str) -> Any:
 
 def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
              sums: str = "checked") -> Stack:
-    """Layers on a device as a Stack: [n, n], [H, n, n] or [B, H, n, n] each. Their rows are looked at as the engine does.
-    """
+    """Layers on a device as a Stack: [n, n], [H, n, n] or [B, H, n, n] each. Rows are checked as the engine does."""
     if hasattr(attention, "as_stack"):
         return attention.as_stack(tokens=tokens)
     torch = sys.modules["torch"]
@@ -74,8 +73,8 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     shapes = {(layer.shape[0], *layer.shape[2:]) for layer in layers}
     if len(shapes) > 1 or layers[0].ndim != 4 or layers[0].shape[-1] != layers[0].shape[-2]:
         found = ", ".join(sorted({str(tuple(layer.shape)) for layer in layers}))
-        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the layers "
-                    "of one input")
+        raise Error(f"{name}: has layers of shape {found}, expected [B, H, n, n] with the same B and n; give the "
+                    "layers of one input")
     items, n = layers[0].shape[0], layers[0].shape[-1]
     mask = np.ones((items, n), bool) if attention_mask is None else np.broadcast_to(
         to_numpy(attention_mask) != 0, (items, n))

@@ -67,19 +67,21 @@ class Generation:
 
     def plot(self, *, title: str = "generated tokens over the prompt") -> Any:
         from .plot import draw, pyplot
-        figure, ax = pyplot().subplots(figsize=(min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))),
-                                       layout="constrained")
+        size = min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))
+        figure, ax = pyplot().subplots(figsize=size, layout="constrained")
         draw(ax, to_numpy(self.values), _engine.labels(self.prompt), _engine.labels(self.generated))
         ax.set_title(title)
         return figure
 
     def __repr__(self) -> str:
-        return f"<headwater.Generation: {len(self.generated)} tokens over {len(self.prompt)}, {self.M.shape[-1]} layers>"
+        layers = self.M.shape[-1]
+        return f"<headwater.Generation: {len(self.generated)} tokens over {len(self.prompt)}, {layers} layers>"
 
 
-def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None = None, continuation: str | None = None,
-             count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
-             ignore_end: bool = False, position: str = "predicting", **words: Any) -> Generation:
+def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None = None,
+             continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0,
+             top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, position: str = "predicting",
+             **words: Any) -> Generation:
     """Lets a model directory, or a model that ships, write after `prompt`, and attributes each token to the prompt.
 
     Greedy at temperature 0. `continuation` is a text that is already there: it is attributed, nothing is chosen.
@@ -108,9 +110,9 @@ def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: S
     """M of what `model.generate(..., output_attentions=True, return_dict_in_generate=True)` returned, or of a capture.
 
     Steps are [B, H, m, m], then [B, H, 1, k] a layer. `attention_mask` [B, m] is the prompt's, where it is padded.
-    `position`: 'predicting' (the token before, default) or 'own'. Of a beam search `item` is one of the texts that came
-    out, and `beam_indices` [texts, n] says in which row of a step each of its tokens was made: an output has it, a capture
-    is told it. Options: fuse or head, residual, empty, layers.
+    `position`: 'predicting' (the token before, default) or 'own'. Of a beam search `item` is one of the texts that
+    came out, and `beam_indices` [texts, n] says in which row of a step each of its tokens was made: an output has it,
+    a capture is told it. Options: fuse or head, residual, empty, layers.
     """
     if hasattr(output, "generation"):
         return output.generation(prompt=prompt, generated=generated, item=item, position=position,
@@ -128,7 +130,7 @@ def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: S
 
 
 def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
-    """In which row of each step a text was made. A beam search moves texts between rows, and ends some before others."""
+    """In which row of each step a text was made: a beam search moves texts between rows, and ends some early."""
     if beam_indices is None:
         return [range(rows)[within(item, rows)]] * steps
     made = to_numpy(beam_indices)
@@ -234,11 +236,11 @@ def packed(rolled: list[np.ndarray], m: int, count: int, kind: Kind, prompt: Any
         notes.append("the last token was never read by the model, so it has no row of its own")
     M = np.stack([layer[first:stop] for layer in rolled], axis=-1)
     names = [str(token) for token in prompt] if prompt is not None else [str(j) for j in range(m)]
-    made = [str(token) for token in generated][:len(M)] if generated is not None else [str(m + s) for s in range(len(M))]
+    made = range(m, m + len(M)) if generated is None else generated[:len(M)]
+    made = [str(token) for token in made]
     if len(names) != m or len(made) != len(M):
         raise Error(f"generate: {len(names)} prompt and {len(made)} generated tokens were given, expected {m} and "
-                    f"{len(M)}; "
-                    "give those of the same text")
+                    f"{len(M)}; give those of the same text")
     return Generation(kind.back(np.ascontiguousarray(M)), names, made, options | {"position": position}, notes)
 
 
@@ -274,6 +276,6 @@ def check_places(records: list[Any], places: list[int]) -> None:
         if before.key is None or now.keys != before.keys + now.queries:
             continue
         if not bool((now.key[places[k], :, before.keys - 1] == before.key[places[k - 1], :, -1]).all()):
-            raise Error("capture: its texts changed places between steps, as a beam search makes them; give beam_indices= "
-                        "of what generate(..., return_dict_in_generate=True, output_scores=True) returned, or "
-                        "num_beams=1")
+            raise Error("capture: its texts changed places between steps, as a beam search makes them; give "
+                        "beam_indices= of what generate(..., return_dict_in_generate=True, output_scores=True) "
+                        "returned, or num_beams=1")

@@ -44,8 +44,8 @@ def heads_first(layer: Any) -> Any:
 
 
 class Fold:
-    """An item, or items of one length, while the layers arrive: R = A_0 A_1 ..., and the layer that the other numbers are
-    of. A layer is [n, n], of several items [B, n, n].
+    """An item, or items of one length, while the layers arrive: R = A_0 A_1 ..., and the layer that the other numbers
+    are of. A layer is [n, n], of several items [B, n, n].
     """
 
     OPTIONS = make_options(preset="metrics").words()

@@ -15,7 +15,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def free_bytes(device: Any) -> int:
-    """What may be taken on a device: of a GPU what the driver and torch's own cache have, of the CPU what Linux says."""
+    """What may be taken: of a GPU what the driver and torch's own cache have, of the CPU what Linux says."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

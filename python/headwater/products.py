@@ -1,4 +1,4 @@
-"""Matrix products on a device: float32 results whatever the operands are, and only the half of them that is not zero."""
+"""Matrix products on a device: float32 results whatever the operands are, and nothing spent on halves that are zero."""
 from __future__ import annotations
 
 from typing import Any

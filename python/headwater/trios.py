@@ -53,7 +53,8 @@ class EncoderDecoder:
         return figure
 
     def __repr__(self) -> str:
-        return f"<headwater.EncoderDecoder: {len(self.target_tokens)} target over {len(self.source_tokens)} source tokens>"
+        targets, sources = len(self.target_tokens), len(self.source_tokens)
+        return f"<headwater.EncoderDecoder: {targets} target over {sources} source tokens>"
 
 
 def encoder_decoder(output: Any, *, source_tokens: Sequence[str] | None = None,
@@ -61,8 +62,8 @@ def encoder_decoder(output: Any, *, source_tokens: Sequence[str] | None = None,
                     decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
                     **words: Any) -> EncoderDecoder:
     """Of a Hugging Face output with encoder_attentions, decoder_attentions and cross_attentions, also of generate(), or
-    of a capture. `item` and `beam_indices` of a beam search as in `headwater.generation`. Options: fuse or head, residual,
-    empty.
+    of a capture. `item` and `beam_indices` of a beam search as in `headwater.generation`. Options: fuse or head,
+    residual, empty.
     """
     if hasattr(output, "encoder_decoder"):
         return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item,
@@ -70,8 +71,7 @@ def encoder_decoder(output: Any, *, source_tokens: Sequence[str] | None = None,
     parts = [getattr(output, name, None) for name in ("encoder_attentions", "decoder_attentions", "cross_attentions")]
     if any(not part for part in parts):
         raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
-                    "under "
-                    "sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
+                    "under sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
     encoder, decoder, cross = parts
     text = item
     if isinstance(decoder[0], (list, tuple)):
@@ -134,8 +134,7 @@ def compose(encoder: Any, encoder_layers: int, decoder: Any, cross: Any, layers:
     made = [str(j) for j in range(len(T))] if target_tokens is None else [str(one) for one in target_tokens]
     if len(names) != S.shape[1] or len(made) != len(T):
         raise Error(f"encoder_decoder: {len(names)} source and {len(made)} target tokens were given, expected "
-                    f"{S.shape[1]} and "
-                    f"{len(T)}; give those of the same texts")
+                    f"{S.shape[1]} and {len(T)}; give those of the same texts")
     back = [kind.back(np.ascontiguousarray(one, dtype=np.float32)) for one in (T, S, E)]
     return EncoderDecoder(*back, names, made, asked)
 
@@ -154,15 +153,15 @@ def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = Non
     for one in seen.passes:
         found: dict[str, list[Any]] = dict(encoder=[], decoder=[], cross=[])
         for record in one.records:
-            side = "cross" if CROSS.search(record.name) else "encoder" if "encoder" in record.name.split(".") else "decoder"
+            side = "encoder" if "encoder" in record.name.split(".") else "decoder"
+            side = "cross" if CROSS.search(record.name) else side
             found[side].append(record)
         for side, records in found.items():
             if records:
                 sides[side].append(records)
     if not all(sides.values()):
         raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross "
-                    "attention; "
-                    "ask .rollout() instead")
+                    "attention; ask .rollout() instead")
     told = next(one.told for one in reversed(seen.passes) if one.records)
     first = sides["encoder"][-1][0]
     mask = seen.attention_mask if seen.attention_mask is not None else told.get("attention_mask")

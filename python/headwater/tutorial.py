@@ -107,7 +107,8 @@ def panels(matrices: Sequence[np.ndarray], titles: Sequence[str], tokens: Sequen
            vmax: float | None = None, across: int = 4) -> Any:
     across = min(across, len(matrices))
     down = -(-len(matrices) // across)
-    figure, axes = pyplot().subplots(down, across, figsize=(5 * across, 4.5 * down), squeeze=False, layout="constrained")
+    size = (5 * across, 4.5 * down)
+    figure, axes = pyplot().subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for ax, values, name in zip(axes.flat, matrices, titles):
         draw(ax, values, tokens, tokens, vmax=vmax)
         ax.set_title(name)

@@ -5,6 +5,7 @@ import torch
 from models import EAGER_ONLY, IMAGES, TEXT, ids_and_mask, make
 
 import headwater as hw
+from headwater.capturing import interface
 
 LIMIT = 1e-5
 
@@ -32,10 +33,11 @@ def fused(heads, how):
 
 def check(model, inputs, where, references):
     seen, changed = captured(model, inputs)
-    assert seen.how == "interface" and len(seen.layers) == len(references)
+    by_interface = interface.usable(model)  # T5 from transformers 5.15 on, ModernBERT from 5.1 on
+    assert seen.how == ("interface" if by_interface else "eager") and len(seen.layers) == len(references)
     assert changed <= 2e-6
     assert max(float(layer[0].max()) for layer in references) > 0.3, "attention is too uniform to tell anything"
-    for how in ("mean", "max", "min", "head:1"):
+    for how in ("mean", "max", "min", "head:1") if by_interface else ("mean",):
         for item, crop in ((0, slice(None)), (1, where)):
             for ours, theirs in zip(seen.maps(fuse=how, item=item), references):
                 assert (ours - fused(theirs[item], how)[crop, crop]).abs().max() < LIMIT
@@ -69,10 +71,13 @@ def test_vision_model_gives_eager_attention(name, device):
         check(model, inputs, slice(None), references)
 
 
-@pytest.mark.parametrize("word, without", [("gemma2", "softcap"), ("gpt_oss", "sinks"), ("t5", "bias"), ("mistral", "mask")])
+@pytest.mark.parametrize("word, without", [("gemma2", "softcap"), ("gpt_oss", "sinks"), ("t5", "bias"),
+                                           ("mistral", "mask")])
 def test_what_changes_scores_matters_in_these_models(word, without):
     """So that the tests above could fail: without it the maps are far off."""
     model = make(*TEXT[word])
+    if not interface.usable(model):
+        pytest.skip("this transformers computes it in a file of its own")
     ids, mask, _ = ids_and_mask("right")
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=ids, attention_mask=mask)

@@ -11,7 +11,8 @@ from nbclient import NotebookClient
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/python"
 
 
-@pytest.mark.parametrize("script, line", [("numpy_attention.py", "agreement"), ("capture_transformer.py", "seen through interface"),
+@pytest.mark.parametrize("script, line", [("numpy_attention.py", "agreement"),
+                                          ("capture_transformer.py", "seen through interface"),
                                           ("dataset_metrics.py", "Summary of 24 items")])
 def test_script_runs(script, line, tmp_path):
     done = subprocess.run([sys.executable, EXAMPLES / script], cwd=tmp_path, capture_output=True, text=True)

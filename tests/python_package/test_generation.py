@@ -47,7 +47,8 @@ def test_a_generation_names_its_tokens():
     found = seen.generation(prompt=list("abcd"), generated=list("vwxyz"), fuse="max", residual=0.4)
     assert found.top(0, k=1)[0][0] in "abcd" and found.values.shape == (5, 4) and found.plot()
     assert json.loads(found.to_json())["generated"] == list("vwxyz") and found.options["residual"] == 0.4
-    for words, sentence in ((dict(prompt=["a"]), "1 prompt"), (dict(discard=0.1), "discard"), (dict(position="x"), "position")):
+    for words, sentence in ((dict(prompt=["a"]), "1 prompt"), (dict(discard=0.1), "discard"),
+                            (dict(position="x"), "position")):
         with pytest.raises(hw.Error, match=sentence):
             seen.generation(**words)
     with pytest.raises(hw.Error, match="holds single steps"):

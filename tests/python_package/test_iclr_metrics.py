@@ -59,7 +59,8 @@ def test_a_pattern_names_modules_as_regular_expressions_do():
     all_layers = hw.compute_attention_attribution(model, dict(input_ids=ids))
     named = hw.compute_attention_attribution(model, dict(input_ids=ids), attention_layer_pattern="transformer.h.*.attn")
     assert dict(named) == dict(all_layers)
-    some = hw.compute_attention_attribution(model, dict(input_ids=ids), attention_layer_pattern=r"transformer\.h\.[01]\.attn")
+    some = hw.compute_attention_attribution(model, dict(input_ids=ids),
+                                            attention_layer_pattern=r"transformer\.h\.[01]\.attn")
     assert some["rollout_entropy"] != all_layers["rollout_entropy"]
     with pytest.raises(hw.Error, match="there are transformer.h.0.attn"):
         hw.compute_attention_attribution(model, dict(input_ids=ids), attention_layer_pattern="h.0.attn")
@@ -70,7 +71,8 @@ def test_layers_that_are_there_already_are_rolled_out():
     expected = plain(layers)
     for given in (layers, [layer.mean(1) for layer in layers]):
         found = hw.ICLRMetrics()._compute_attention_rollout_efficient(given)
-        assert found == pytest.approx({key: float(expected[key]) for key in ("rollout_max", "rollout_entropy")}, abs=1e-5)
+        numbers = {key: float(expected[key]) for key in ("rollout_max", "rollout_entropy")}
+        assert found == pytest.approx(numbers, abs=1e-5)
 
 
 def test_layers_that_are_not_there_are_named():
@@ -136,8 +138,8 @@ def test_a_data_set_is_summed_up_item_by_item():
     assert by_threes.count == by_twos.count == len(by_twos.items) == 7
     values = torch.tensor([one["rollout_entropy"] for one in by_twos.items], dtype=torch.float64)
     assert by_threes["rollout_entropy"] == pytest.approx(dict(
-        mean=float(values.mean()), std=float(values.std(correction=0)), min=float(values.min()), max=float(values.max())),
-        abs=1e-6)
+        mean=float(values.mean()), std=float(values.std(correction=0)), min=float(values.min()),
+        max=float(values.max())), abs=1e-6)
     assert len(by_twos.to_pandas()) == 7 and "rollout_entropy" in repr(by_threes)
 
 

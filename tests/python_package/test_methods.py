@@ -49,7 +49,8 @@ def test_results_are_what_the_command_gives(stack, tokens, tmp_path):
     np.savez(path, **{f"layer_{k}": layer for k, layer in enumerate(stack)}, tokens=np.array(tokens))
     for words, flags in ((dict(row=0), ["rollout", "--row", "0"]), (dict(preset="tutorial", by_layer=True),
                          ["rollout", "--preset", "tutorial", "--by-layer"])):
-        done = subprocess.run([COMMAND, flags[0], path, *flags[1:], "-o", "-"], capture_output=True, text=True, check=True)
+        done = subprocess.run([COMMAND, flags[0], path, *flags[1:], "-o", "-"], capture_output=True, text=True,
+                              check=True)
         assert json.loads(hw.rollout(path, **words).to_json()) == json.loads(done.stdout)
 
 

@@ -46,7 +46,8 @@ def test_every_picture_is_a_figure(layers, tmp_path):
     words, rollout = list("abcdefghi"), hw.AttentionRollout()
     path = tmp_path / "x.png"
     figures = [rollout.visualize(rollout.compute_rollout(layers), words, "title", save_path=str(path)),
-               rollout.compare_with_single_layer(layers, words, layer_idx=-2), rollout.visualize_evolution(layers, words),
+               rollout.compare_with_single_layer(layers, words, layer_idx=-2),
+               rollout.visualize_evolution(layers, words),
                rollout.visualize_evolution(layers, words, layers_to_show=[0]), hw.compare_discard_ratios(layers, words),
                hw.compare_head_fusion(layers, words)]
     assert all(isinstance(figure, matplotlib.figure.Figure) for figure in figures) and path.stat().st_size > 1000
@@ -57,7 +58,8 @@ def test_every_picture_is_a_figure(layers, tmp_path):
 
 def test_attention_rollout_takes_the_names_people_use(layers):
     expected = hw.rollout(layers, fuse="max", discard=0.2, layers="1:")
-    assert torch.equal(hw.attention_rollout(layers, head_fusion="max", discard_ratio=0.2, start_layer=1), expected.values)
+    found = hw.attention_rollout(layers, head_fusion="max", discard_ratio=0.2, start_layer=1)
+    assert torch.equal(found, expected.values)
     assert torch.equal(hw.attention_rollout(layers, residual=False), hw.rollout(layers, residual=0).values)
 
 

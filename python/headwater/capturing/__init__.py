@@ -154,9 +154,10 @@ class Capture:
         if self._depth == 0 and self.passes:
             if torch.is_grad_enabled():
                 self.passes[-1].output = out
-            if self.asked and getattr(out, "attentions", None) is not None and not self.passes[-1].told.get(
-                    "output_attentions"):
-                out.attentions = None  # nobody but this capture asked for them
+            if self.asked and not self.passes[-1].told.get("output_attentions"):
+                for name in ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions"):
+                    if getattr(out, name, None) is not None:
+                        setattr(out, name, None)  # nobody but this capture asked for them
         return None
 
     def wants(self, module: Any) -> bool:
@@ -179,7 +180,8 @@ class Capture:
         way = "interface" if self._way == "interface" else "eager" if record.weights is not None else "sdpa"
         if not self._ways and self.how is None:
             self.how = way
-        if self._way is None and way != (self._ways or [way])[0] and not isinstance(module, torch.nn.MultiheadAttention):
+        multihead = isinstance(module, torch.nn.MultiheadAttention)
+        if self._way is None and way != (self._ways or [way])[0] and not multihead:
             return  # the same attention, seen a second time on its way out
         self._ways.append(way)
         if self.keep_what == "maps" and record.weights is None:
@@ -204,7 +206,7 @@ class Capture:
         return there[call]
 
     def self_attention(self, call: int = -1) -> list[Record]:
-        """The records of tokens over themselves: of an encoder-decoder model the decoder's are left to .encoder_decoder."""
+        """The records of tokens over themselves; of an encoder-decoder model those of the encoder."""
         records = [record for record in self.call(call).records if not CROSS.search(record.name)]
         square = [record for record in records if record.queries == record.keys]
         if not square:
@@ -217,8 +219,7 @@ class Capture:
                 return side
         if len(sizes) > 1:
             raise Error(f"capture: its layers have {', '.join(map(str, sorted(sizes)))} tokens, expected as many in "
-                        "each; "
-                        "choose some with pattern=")
+                        "each; choose some with pattern=")
         return square
 
     def on_device(self) -> bool:
@@ -240,8 +241,7 @@ class Capture:
             return named or [[str(j) for j in range(size)] for size in sizes]
         if len(lists) not in (1, first.batch):
             raise Error(f"capture: {len(lists)} lists of tokens were given, expected {first.batch}, one for each "
-                        "item; give "
-                        "one list, or one for each")
+                        "item; give one list, or one for each")
         out = []
         for item, size in enumerate(sizes):
             words = lists[item if len(lists) > 1 else 0]
@@ -249,8 +249,7 @@ class Capture:
                 words = [words[j] for j in real[item].tolist()]
             if len(words) != size:
                 raise Error(f"capture: {len(words)} tokens were given, expected {size}, one for each position of "
-                            f"item {item}; "
-                            "give those of the same input")
+                            f"item {item}; give those of the same input")
             out.append(words)
         return out
 

@@ -37,7 +37,8 @@ def gradient(seen: Any, target: Any, *, rule: str = "gradient", layer: int | Non
     options, rest = split(words)
     if rest:
         raise TypeError(f"gradient() got an unexpected keyword '{next(iter(rest))}'")
-    if rule != "gradient-rollout" and any(word in words for word in ("residual", "discard", "order", "preset", "empty")):
+    prepares = ("residual", "discard", "order", "preset", "empty")
+    if rule != "gradient-rollout" and any(word in words for word in prepares):
         raise Error(f"rule {rule}: takes no residual, discard, order, empty or preset; leave it out, or take "
                     "rule='gradient-rollout'")
     records, real, names = seen._parts(tokens, call, None)
@@ -61,8 +62,7 @@ def back(one: Any, records: list[Record], target: Any, position: int | None, rea
     outs = [record.out for record in records]
     if any(out is None for out in outs) or one.output is None:
         raise Error("gradient: the model ran without gradients, or its attention came by hooks, expected a graph to "
-                    "go back; "
-                    "run it without torch.no_grad(), and not with how='eager'")
+                    "go back; run it without torch.no_grad(), and not with how='eager'")
     if any(record.dropout for record in records):
         raise Error("gradient: the model ran with dropout, expected none; call model.eval() first")
     y = chosen_output(one, target, position, real)
@@ -76,8 +76,7 @@ def chosen_output(one: Any, target: Any, position: int | None, real: list[Any]) 
     logits = getattr(one.output, "logits", one.output)
     if not isinstance(logits, torch.Tensor) or logits.ndim not in (2, 3):
         raise Error("gradient: the model gives no logits, expected [B, classes] or [B, n, words]; give target a "
-                    "function of "
-                    "its output")
+                    "function of its output")
     if logits.ndim == 3:
         places = []
         for k in range(len(logits)):

@@ -97,8 +97,7 @@ def eager_of(module: Any) -> Callable[..., Any]:
         if function is not None:
             return function
     raise Error(f"{type(module).__name__}: has no eager attention in its file, expected eager_attention_forward; "
-                "load the "
-                "model with attn_implementation='sdpa'")
+                "load the model with attn_implementation='sdpa'")
 
 
 def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -109,8 +108,7 @@ def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
             return function(module, query, keys, value, attention_mask, *args, **words)
         if args:
             raise Error(f"{type(module).__name__}: passes attention {len(args)} more arguments by place, expected "
-                        "keywords; "
-                        "capture with how='sdpa'")
+                        "keywords; capture with how='sdpa'")
         check(module, words)
         record = record_of(key, module, query, keys, attention_mask, words)
         capped = record.softcap is not None or record.sinks is not None
@@ -131,8 +129,7 @@ def check(module: Any, words: dict[str, Any]) -> None:
     for word, value in words.items():
         if value is not None and word not in HARMLESS and not word.startswith("output_"):
             raise Error(f"{type(module).__name__}: gives attention the keyword '{word}', which headwater does not "
-                        "know; "
-                        "capture with how='eager', or leave the keyword out")
+                        "know; capture with how='eager', or leave the keyword out")
 
 
 def record_of(key: str, module: Any, query: Any, keys: Any, mask: Any, words: dict[str, Any]) -> Record:

@@ -163,8 +163,7 @@ class Record:
     def _given(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
         if fuse != self.fuse:
             raise _engine.Error(f"capture: its heads were fused by {self.fuse} as they arrived, expected "
-                                f"{self.fuse}, not "
-                                f"{fuse}; capture with fuse='{fuse}'")
+                                f"{self.fuse}, not {fuse}; capture with fuse='{fuse}'")
         map = self.weights[item]
         map = map[real[rows.start:rows.stop] if real is not None else slice(rows.start, rows.stop)]
         return map[:, real_keys] if real_keys is not None else map.clone()
