@@ -9,11 +9,11 @@ that it has never met; an answer counts if greedy decoding writes it exactly and
 from collections import namedtuple
 from functools import partial
 from itertools import islice
-from multiprocessing import Pool
+from multiprocessing import get_context
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from facts_data import KINDS, Teller
@@ -23,6 +23,7 @@ SPECIAL = ["<pad>", "<s>", "</s>"]
 PAD, BEGIN, END = range(3)
 LONGEST = 256
 QUESTIONS = 6  # at most, about one story
+PART = 5000  # stories that are told and encoded at once
 
 # The share of the loss on the story, beside that on the answers, keeps it able to tell how stories go.
 Stage = namedtuple("Stage", "stories sentences crowd steps story_weight")
@@ -31,19 +32,11 @@ STAGES = [Stage(200_000, sentences=10, crowd=4, steps=8000, story_weight=0.2),
           Stage(150_000, sentences=7, crowd=3, steps=3500, story_weight=0.1)]
 
 
-def tell(seed, sentences, crowd, count=5000):
+def tell(stage, seed, count=PART):
     """Stories to train on, each a list of at most QUESTIONS that share a text."""
-    teller = Teller(seed, sentences=sentences, crowd=crowd)
+    teller = Teller(seed, sentences=stage.sentences, crowd=stage.crowd)
     told = (teller.ask_all() for _ in range(count))
     return [teller.rng.sample(stories, min(QUESTIONS, len(stories))) for stories in told if stories]
-
-
-def tell_many(stage, seed):
-    """Told in parallel; the same ones whatever the number of processors."""
-    seeds = range(1000 * seed, 1000 * seed + -(-stage.stories // 5000))
-    with Pool() as pool:
-        parts = pool.starmap(tell, [(s, stage.sentences, stage.crowd) for s in seeds], chunksize=1)
-    return [stories for part in parts for stories in part][:stage.stories]
 
 
 def make_tokenizer(stories):
@@ -88,6 +81,18 @@ def encode(tokenizer, told):
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True).permute(2, 0, 1).contiguous()
 
 
+def tell_part(stage, seed, tokenizer):
+    return encode(Tokenizer.from_str(tokenizer), tell(stage, seed)).numpy()
+
+
+def tell_many(pool, stage, seed, tokenizer):
+    """Told and encoded in parallel; the same ones whatever the number of processors."""
+    seeds = range(1000 * seed, 1000 * seed + -(-stage.stories // PART))
+    parts = pool.starmap(tell_part, [(stage, s, tokenizer.to_str()) for s in seeds], chunksize=1)
+    longest = max(part.shape[2] for part in parts)
+    return torch.cat([pad(torch.from_numpy(part), (0, longest - part.shape[2])) for part in parts], dim=1)
+
+
 def batches(encoded, size):
     while True:
         for rows in torch.randperm(encoded.shape[1]).to(encoded.device).split(size):
@@ -129,20 +134,21 @@ def main():
     whole = sum(stage.steps for stage in STAGES)
     args = options(__doc__.splitlines()[0], "facts", steps=whole).parse_args()
     print(describe_machine(args.device), flush=True)
+    stages = [stage._replace(steps=max(1, args.steps * stage.steps // whole)) for stage in STAGES]
+    stages = [stage._replace(stories=min(stage.stories, stage.steps * args.batch)) for stage in stages]
     held = list(islice(Teller("test", held_out=True), 10_000))
 
-    model = tokenizer = None
-    for stage in STAGES:
-        told = tell_many(stage, args.seed)
+    tokenizer = make_tokenizer(story for stories in tell(STAGES[0], 1000 * args.seed) for story in stories)
+    with get_context("spawn").Pool() as pool:  # a fork would copy the locks of torch's threads, perhaps held
+        told = [tell_many(pool, stage, args.seed, tokenizer) for stage in stages]
+    fix_seed(args.seed)
+    model = make_model(tokenizer.get_vocab_size())
+    for stage, encoded in zip(stages, told):
+        print(f"{encoded.shape[1]} stories of up to {stage.sentences} sentences", flush=True)
         fix_seed(args.seed)
-        if model is None:
-            tokenizer = make_tokenizer(story for stories in told[:5000] for story in stories)
-            model = make_model(tokenizer.get_vocab_size())
-        else:
-            model.half().float()  # the next stage begins with what a file would hold
-        encoded = encode(tokenizer, told).to(args.device)
-        fit(model, batches(encoded, args.batch), partial(loss, story_weight=stage.story_weight),
-            max(1, args.steps * stage.steps // whole), args.device)
+        fit(model, batches(encoded.to(args.device), args.batch), partial(loss, story_weight=stage.story_weight),
+            stage.steps, args.device)
+        model.half().float()  # the next stage begins with what a file would hold
 
     publish_tokenizer(tokenizer, args.out, model_max_length=LONGEST, clean_up_tokenization_spaces=False,
                       pad_token=SPECIAL[PAD], bos_token=SPECIAL[BEGIN], eos_token=SPECIAL[END])
