@@ -35,6 +35,7 @@ struct Arguments {
   GradientOptions gradient;
   std::string examples;       // evaluate
   EvaluateOptions evaluate;   // evaluate
+  bool against = false;       // evaluate: the references were chosen
   std::optional<int> limit;   // evaluate
   bool faithfulness = false;  // evaluate
   int layer = -1;

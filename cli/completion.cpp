@@ -20,7 +20,9 @@ const std::map<std::string, std::string>& value_words() {
       {"--empty", "identity zero"},
       {"--divide", "always changed"},
       {"--row", "all cls last mask mean"},
-      {"--by", "layer evolution discard fuse method"},
+      {"--by", "layer evolution discard fuse method model"},
+      {"--rule", "gradient gradient-rollout chefer"},
+      {"--position", "predicting own"},
       {"--sums", "any checked"},
       {"--nan", "identity error"},
       {"--filter", "special punctuation common"},
@@ -63,11 +65,21 @@ complete -o filenames -F _headwater headwater
                      names_of(commands), values, options);
 }
 
+// In single quotes, of which fish knows no other escapes.
+std::string quoted_for_fish(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
 std::string fish(const std::vector<CommandWords>& commands) {
   std::string script = "# fish completion for headwater\n";
   for (const CommandWords& command : commands) {
-    script += fmt::format("complete -c headwater -n __fish_use_subcommand -a {} -d '{}'\n",
-                          command.name, command.help);
+    script += fmt::format("complete -c headwater -n __fish_use_subcommand -a {} -d {}\n",
+                          command.name, quoted_for_fish(command.help));
     for (const std::string& option : command.options) {
       const auto words = value_words().find(option);
       script += fmt::format(

@@ -7,13 +7,16 @@ namespace headwater::cli {
 std::vector<OptionSpec> evaluate_options() {
   const char* group = "Evaluation";
   return {
-      {"--examples", "A .jsonl of examples, or a .txt of texts, one a line (docs/evaluation.md)",
+      {"--examples",
+       "A .jsonl of examples, or a .txt of texts, one a line (docs/evaluation.md); default: those "
+       "that came with the model",
        "FILE", [](Arguments& a, const std::string& text) { a.examples = text; }, group},
       {"--against", "What importance is measured by: blank-out, gradient or both (default)", "WHAT",
        [](Arguments& a, const std::string& text) {
          static constexpr std::string_view known[] = {"blank-out", "gradient", "both"};
          if (text != known[0] && text != known[1] && text != known[2])
            fail_usage("unknown --against '{}'{}", text, suggestion(text, known));
+         a.against = true;
          a.evaluate.blank_out = text != "gradient";
          a.evaluate.gradient = text != "blank-out";
        },

@@ -7,24 +7,44 @@
 
 namespace headwater::cli {
 
-void run_generate(const Arguments& arguments) {
-  if (arguments.generation.prompt.empty() && arguments.generation.ids.empty())
+namespace {
+
+// Options that would do nothing beside others are mistakes.
+void check(const Arguments& arguments) {
+  const GenerationInput& input = arguments.generation;
+  const GenerateOptions& how = arguments.generate;
+  if (input.prompt.empty() && input.ids.empty())
     fail_usage(
-        "generate: no --prompt was given, expected a text to go on with; for example "
-        "headwater generate {} --prompt \"Once upon a time\"",
+        "generate: no --prompt was given, or an empty one, expected a text to go on with; for "
+        "example headwater generate {} --prompt \"Once upon a time\"",
         arguments.source);
-  if (arguments.generate.count < 1)
-    fail_usage("--count {}: expected 1 or more tokens; choose another", arguments.generate.count);
+  if (!input.ids.empty() && (!input.prompt.empty() || input.continuation))
+    fail_usage("--ids: was given beside {}, expected one of them; leave one out",
+               input.prompt.empty() ? "--continuation" : "--prompt");
+  if (how.count < 1) fail_usage("--count {}: expected 1 or more tokens; choose another", how.count);
+  if (how.temperature == 0 && (how.top_k > 0 || how.top_p != 1 || how.seed != 0))
+    fail_usage(
+        "--{}: was given without --temperature, so that the best token is always taken, expected "
+        "both; add --temperature 1",
+        how.top_k > 0   ? "top-k"
+        : how.seed != 0 ? "seed"
+                        : "top-p");
   if (arguments.by_layer && !arguments.token)
     fail_usage("--by-layer: was given without --token, expected the token to show; add --token 0");
+  if (arguments.plain && (arguments.token || arguments.filter.any()))
+    fail_usage("--plain: was given beside {}, expected attribution for that; leave one out",
+               arguments.token ? "--token" : "--filter");
+}
+
+}  // namespace
+
+void run_generate(const Arguments& arguments) {
+  check(arguments);
   check_outputs(arguments);
-  const std::optional<std::string> folder = model_folder(arguments.source);
-  if (!folder)
-    fail("{}: is no model directory, expected one that can write; check the name",
-         arguments.source);
+  const std::string folder = needed_model(arguments.source);
   GenerationInput input = arguments.generation;
   input.name = arguments.source;
-  const std::unique_ptr<Generation> generation = open_generation(*folder, input);
+  const std::unique_ptr<Generation> generation = open_generation(folder, input);
   GenerateOptions how = arguments.generate;
   how.ignore_end = arguments.ignore_end;
   how.attribute = !arguments.plain;

@@ -33,6 +33,18 @@ std::optional<std::string> model_folder(const std::string& name) {
   return shipped_model(name);
 }
 
+std::string needed_model(const std::string& name) {
+  if (auto folder = model_folder(name)) return *folder;
+  std::error_code missing;
+  if (std::filesystem::exists(name, missing))
+    fail(
+        "{}: is a file, expected a model directory or the name of a model that ships; for example "
+        "verb-number",
+        name);
+  fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
+       known_models(name));
+}
+
 bool has_input(const Arguments& arguments) {
   const ModelInput& input = arguments.input;
   return !input.texts.empty() || input.pair || !input.ids.empty() || !input.images.empty() ||
@@ -44,9 +56,7 @@ std::unique_ptr<Batch> open_source(const std::string& name, const Arguments& arg
   if (!folder) {
     std::error_code missing;
     const bool there = std::filesystem::exists(name, missing);
-    if (has_input(arguments) && !there)
-      fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
-           known_models(name));
+    if (has_input(arguments) && !there) needed_model(name);
     if (has_input(arguments) && there)
       fail_usage(
           "{}: is a file of attention, which takes no text, ids or image, expected a model "

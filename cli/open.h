@@ -13,6 +13,9 @@ namespace headwater::cli {
 /// anything else.
 std::optional<std::string> model_folder(const std::string& name);
 
+/// The same for a command that needs a model. Throws Error, with the nearest of those that ship.
+std::string needed_model(const std::string& name);
+
 /// Throws Error as open_batch and open_model do, and (usage) where options of files were given for
 /// a model or the other way round.
 std::unique_ptr<Batch> open_source(const std::string& name, const Arguments& arguments);

@@ -17,8 +17,12 @@ Number parse_number(std::string_view option, std::string_view text) {
   Number value{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range)
+    fail_usage("{} '{}': is out of range, expected a smaller number; see --help", option, text);
   if (text.empty() || error != std::errc() || stop != end)
-    fail_usage("{} '{}': expected a number; see --help", option, text);
+    fail_usage("{} '{}': expected a {}number{}; see --help", option, text,
+               std::is_integral_v<Number> ? "whole " : "",
+               std::is_unsigned_v<Number> ? " from 0 on" : "");
   return value;
 }
 
@@ -66,15 +70,20 @@ std::vector<OptionSpec> input_options() {
   };
 }
 
-std::vector<OptionSpec> file_options() {
-  const char* group = "Source";
+std::vector<OptionSpec> item_options() {
   return {
       {"--item", "Which item of a batch: a number from 0, -1 for the last, or 'all'", "K|all",
        [](Arguments& a, const std::string& text) {
          a.all_items = text == "all";
          if (!a.all_items) a.item = parse_integer("--item", text);
        },
-       group},
+       "Source"},
+  };
+}
+
+std::vector<OptionSpec> file_options() {
+  const char* group = "Source";
+  return {
       {"--axes", "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",
        "LBHnn", [](Arguments& a, const std::string& text) { a.read.axes = text; }, group},
       {"--tokens", "Tokens for a source that has none: one a line, or a JSON list in a .json",
@@ -152,17 +161,17 @@ std::vector<OptionSpec> generate_options() {
          a.generate.temperature = parse_real("--temperature", text);
        },
        group},
-      {"--top-k", "Draw among the K best", "K",
+      {"--top-k", "With --temperature: draw among the K best", "K",
        [](Arguments& a, const std::string& text) {
          a.generate.top_k = parse_integer("--top-k", text);
        },
        group},
-      {"--top-p", "Draw among the fewest best that have this share", "P",
+      {"--top-p", "With --temperature: draw among the fewest best that have this share", "P",
        [](Arguments& a, const std::string& text) {
          a.generate.top_p = parse_real("--top-p", text);
        },
        group},
-      {"--seed", "The same seed draws the same tokens (default: 0)", "S",
+      {"--seed", "With --temperature: the same seed draws the same tokens (default: 0)", "S",
        [](Arguments& a, const std::string& text) {
          a.generate.seed = parse_number<uint64_t>("--seed", text);
        },
@@ -173,8 +182,8 @@ std::vector<OptionSpec> generate_options() {
          a.generate.own_position = choose("--position", text, {"own", "predicting"});
        },
        group},
-      {"--token", "One generated token: pictures and the terminal show what it leans on", "S",
-       [](Arguments& a, const std::string& text) { a.token = parse_integer("--token", text); },
+      {"--token", "One generated token, from 0: pictures and the terminal show what it leans on",
+       "S", [](Arguments& a, const std::string& text) { a.token = parse_integer("--token", text); },
        "Output"},
   };
 }

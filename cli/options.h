@@ -17,8 +17,10 @@ struct OptionSpec {
   const char* group;  // of the help
 };
 
-/// How a file is read, and which item of a batch is meant.
+/// How a file is read.
 std::vector<OptionSpec> file_options();
+/// Which item of a batch is meant.
+std::vector<OptionSpec> item_options();
 /// What a model is run on.
 std::vector<OptionSpec> input_options();
 std::vector<OptionSpec> machine_options();

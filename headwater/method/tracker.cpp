@@ -16,7 +16,7 @@ Tracker::Tracker(int layers, int prompt, int positions, const Options& options,
   if (options.discard > 0)
     fail_usage(
         "--discard {}: looks at the whole attention, which a growing text never has, "
-        "expected 0; leave it out",
+        "expected 0; leave it out, and presets that have one",
         options.discard);
   if (options.preset == Preset::metrics)
     fail_usage(

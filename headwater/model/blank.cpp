@@ -8,7 +8,7 @@
 
 namespace headwater {
 
-int blank_token(const Model& model) {
+std::optional<int> find_blank_token(const Model& model) {
   const auto path = std::filesystem::path(model.name()) / "tokenizer.json";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
@@ -17,10 +17,15 @@ int blank_token(const Model& model) {
   const Tokenizer tokenizer = Tokenizer::open(path.string());
   for (const char* name : {"[MASK]", "<mask>", "[UNK]", "<unk>"})
     if (const auto id = tokenizer.id_of(name); id && *id < model.architecture().text->vocabulary)
-      return *id;
+      return id;
+  return {};
+}
+
+int blank_token(const Model& model) {
+  if (const std::optional<int> id = find_blank_token(model)) return *id;
   fail(
       "{}: has neither a mask token nor an unknown token in its vocabulary, expected one to blank "
-      "words out with; take --against gradient",
+      "words out with; take --against gradient without --faithfulness",
       model.name());
 }
 

@@ -1,13 +1,16 @@
 // Inputs of which the model is not to see some tokens.
 #pragma once
+#include <optional>
 #include <span>
 
 #include "headwater/model/model.h"
 
 namespace headwater {
 
-/// The id of [MASK] or <mask>, else of [UNK] or <unk>. Throws Error if the model's tokenizer has
-/// none of them, or if there is no tokenizer.
+/// The id of [MASK] or <mask>, else of [UNK] or <unk>; none if the model's tokenizer knows none of
+/// them. Throws Error if there is no tokenizer.
+std::optional<int> find_blank_token(const Model& model);
+/// The same, but throws Error where there is none.
 int blank_token(const Model& model);
 
 /// The text with `blank` in place of these tokens.

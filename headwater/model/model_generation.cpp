@@ -146,8 +146,10 @@ std::unique_ptr<Generation> open_generation(const std::string& folder,
         "{}: the prompt has {} tokens and {} are to follow, expected at most {} in all, the "
         "positions of the model; {}",
         folder, used, more, most,
-        used < most ? fmt::format("ask for --count {} or fewer", most - used)
-                    : std::string("give a shorter prompt"));
+        used < most && continuation.empty()
+            ? fmt::format("ask for --count {} or fewer", most - used)
+        : continuation.empty() ? std::string("give a shorter prompt")
+                               : std::string("give shorter texts"));
   return std::make_unique<ModelGeneration>(std::move(model), std::move(tokenizer),
                                            std::move(prompt), std::move(continuation), used + more);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "headwater/core/fail.h"
@@ -64,14 +65,11 @@ class ModelBatch : public Batch {
   std::vector<Item> items_;
 };
 
-void check_length(const Model& model, const std::string& what, size_t tokens) {
+void check_length(const Model& model, const std::string& what, size_t tokens, const char* advice) {
   const int most = model.architecture().positions;
-  if (tokens == 0)
-    fail("{}: {} has no tokens, expected at least one; give a longer text", model.name(), what);
   if (most > 0 && tokens > static_cast<size_t>(most))
-    fail(
-        "{}: {} has {} tokens, expected at most {}, the positions of the model; --truncate cuts it",
-        model.name(), what, tokens, most);
+    fail("{}: {} has {} tokens, expected at most {}, the positions of the model; {}", model.name(),
+         what, tokens, most, advice);
 }
 
 std::vector<Item> text_items(const Model& model, const ModelInput& input) {
@@ -89,7 +87,12 @@ std::vector<Item> text_items(const Model& model, const ModelInput& input) {
   std::vector<Item> items;
   for (const std::string& text : input.texts) {
     Encoding encoding = tokenizer.encode(text, input.pair, true, limit);
-    check_length(model, fmt::format("text {}", items.size()), encoding.ids.size());
+    const std::string what =
+        input.texts.size() == 1 ? "the text" : fmt::format("text {}", items.size());
+    if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
+      fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
+           model.name(), what);
+    check_length(model, what, encoding.ids.size(), input.advice);
     Item item;
     item.example = model_example(model);
     item.example.tokens = std::move(encoding.tokens);
@@ -110,7 +113,7 @@ Item ids_item(const Model& model, const ModelInput& input) {
   if (input.truncate && model.architecture().positions > 0 &&
       item.text.ids.size() > static_cast<size_t>(model.architecture().positions))
     item.text.ids.resize(static_cast<size_t>(model.architecture().positions));
-  check_length(model, "--ids", item.text.ids.size());
+  check_length(model, "--ids", item.text.ids.size(), input.advice);
   item.example.ids = item.text.ids;
   // The words, where there is something that knows them.
   const auto path = std::filesystem::path(model.name()) / "tokenizer.json";

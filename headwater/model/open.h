@@ -13,16 +13,17 @@ namespace headwater {
 /// What a model is run on: texts, or ids, or images. Each is one item of a batch.
 struct ModelInput {
   std::vector<std::string> texts;
-  std::optional<std::string> pair;  // a second text, for a single first one
-  std::vector<int> ids;             // tokens by number; nothing is added to them
-  std::vector<std::string> images;  // files, PNG or JPEG
-  std::string name;                 // what results call the model; "": the folder
-  bool truncate = false;            // cut a text that is too long for the model
+  std::optional<std::string> pair;            // a second text, for a single first one
+  std::vector<int> ids;                       // tokens by number; nothing is added to them
+  std::vector<std::string> images;            // files, PNG or JPEG
+  std::string name;                           // what results call the model; "": the folder
+  bool truncate = false;                      // cut a text that is too long for the model
+  const char* advice = "--truncate cuts it";  // about such a text, in messages
 };
 
 /// The model in `folder` as transformers saves it, to be run on `input` when a method asks. Texts
 /// are tokenized here, so that what is wrong with one shows before any work. Throws Error, also for
-/// an input of no token.
+/// a text that gives no token of its own.
 std::unique_ptr<Batch> open_model(const std::string& folder, const ModelInput& input);
 
 /// What `folder` holds, without anything to run it on.

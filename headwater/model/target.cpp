@@ -28,6 +28,52 @@ std::optional<Tokenizer> open_tokenizer(const Model& model) {
   return Tokenizer::open(path.string());
 }
 
+int checked(const Model& model, const Head& head, int id, const char* what) {
+  if (id < 0 || id >= head.outputs())
+    fail("{}: has no {} {}, expected 0 to {}; choose one of them", model.name(), what, id,
+         head.outputs() - 1);
+  return id;
+}
+
+int class_of(const Model& model, const Head& head, const std::string& text) {
+  const std::vector<std::string>& labels = model.architecture().labels;
+  for (size_t k = 0; k < labels.size(); ++k)
+    if (labels[k] == text) return checked(model, head, static_cast<int>(k), "class");
+  if (const auto number = number_in(text)) return checked(model, head, *number, "class");
+  const std::vector<std::string_view> names(labels.begin(), labels.end());
+  if (names.empty())
+    fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
+         model.name(), head.outputs(), text, head.outputs() - 1);
+  fail("{}: has no class '{}'{}", model.name(), text, suggestion(text, names));
+}
+
+int word_of(const Model& model, const Head& head, const std::optional<Tokenizer>& tokenizer,
+            const std::string& text) {
+  const bool marked = text.starts_with("token:");
+  const std::string word = marked ? text.substr(6) : text;
+  if (const auto number = number_in(word); number && !marked)
+    return checked(model, head, *number, "word");
+  if (!tokenizer)
+    fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
+         model.name(), word);
+  // As it stands within a text, as it stands at its start, as the vocabulary spells it.
+  std::vector<std::string> pieces;
+  for (const std::string& written : {" " + word, word}) {
+    const Encoding encoding = tokenizer->encode(written, {}, false);
+    // A special token is the one for unknown words, unless it was asked for by name.
+    if (encoding.ids.size() == 1 &&
+        (!tokenizer->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
+      return checked(model, head, encoding.ids[0], "word");
+    pieces = encoding.tokens;
+  }
+  if (const auto id = tokenizer->id_of(word)) return checked(model, head, *id, "word");
+  fail(
+      "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
+      "give one of these",
+      model.name(), word,
+      pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
+}
+
 // The only logits that a target may be of, and their names.
 class Choice {
  public:
@@ -63,12 +109,12 @@ class Choice {
     switch (head_.kind()) {
       case Head::Kind::classes:
       case Head::Kind::token_classes:
-        return largest(other, class_of(text));
+        return largest(other, class_of(model_, head_, text));
       case Head::Kind::answers:
         return answer_of(text, other);
       case Head::Kind::masked_words:
       case Head::Kind::next_words:
-        return largest(other, word_of(text));
+        return largest(other, word_of(model_, head_, tokenizer_, text));
     }
     return {};
   }
@@ -110,24 +156,6 @@ class Choice {
     return std::to_string(id);
   }
 
-  int checked(int id, const char* what) const {
-    if (id < 0 || id >= head_.outputs())
-      fail("{}: has no {} {}, expected 0 to {}; choose one of them", model_.name(), what, id,
-           head_.outputs() - 1);
-    return id;
-  }
-
-  int class_of(const std::string& text) const {
-    for (size_t k = 0; k < labels_.size(); ++k)
-      if (labels_[k] == text) return checked(static_cast<int>(k), "class");
-    if (const auto number = number_in(text)) return checked(*number, "class");
-    const std::vector<std::string_view> names(labels_.begin(), labels_.end());
-    if (names.empty())
-      fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
-           model_.name(), head_.outputs(), text, head_.outputs() - 1);
-    fail("{}: has no class '{}'{}", model_.name(), text, suggestion(text, names));
-  }
-
   Logit answer_of(const std::string& text, const Logit* other) const {
     const size_t colon = text.find(':');
     const std::string end = text.substr(0, colon);
@@ -146,31 +174,6 @@ class Choice {
     if (place - first_ < 0 || place - first_ >= logits_.rows())
       fail_usage("--row: was given beside '{}', expected one of them; leave --row out", text);
     return logit(place - first_, id);
-  }
-
-  int word_of(const std::string& text) const {
-    const bool marked = text.starts_with("token:");
-    const std::string word = marked ? text.substr(6) : text;
-    if (const auto number = number_in(word); number && !marked) return checked(*number, "word");
-    if (!tokenizer_)
-      fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
-           model_.name(), word);
-    // As it stands within a text, as it stands at its start, as the vocabulary spells it.
-    std::vector<std::string> pieces;
-    for (const std::string& written : {" " + word, word}) {
-      const Encoding encoding = tokenizer_->encode(written, {}, false);
-      // A special token is the one for unknown words, unless it was asked for by name.
-      if (encoding.ids.size() == 1 &&
-          (!tokenizer_->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
-        return checked(encoding.ids[0], "word");
-      pieces = encoding.tokens;
-    }
-    if (const auto id = tokenizer_->id_of(word)) return checked(*id, "word");
-    fail(
-        "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
-        "give one of these",
-        model_.name(), word,
-        pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
   }
 
   int place_of_mask(const Example& example) const {
@@ -194,6 +197,12 @@ class Choice {
 };
 
 }  // namespace
+
+void check_class(const Model& model, const Head& head, const std::string& text) {
+  if (text != "best" &&
+      (head.kind() == Head::Kind::classes || head.kind() == Head::Kind::token_classes))
+    class_of(model, head, text);
+}
 
 Target choose_target(const Model& model, const Head& head, const Example& example,
                      const GradientRequest& request, MatrixView finished) {

@@ -11,4 +11,8 @@ namespace headwater {
 Target choose_target(const Model& model, const Head& head, const Example& example,
                      const GradientRequest& request, MatrixView finished);
 
+/// Throws Error, as choose_target does, if the head gives classes and `text` is none of them:
+/// known without running the model.
+void check_class(const Model& model, const Head& head, const std::string& text);
+
 }  // namespace headwater

@@ -44,7 +44,7 @@ std::string gradient_title(const GradientRecord& record) {
   const char* rule = "Gradient x attention";
   if (record.rule == GradientRule::gradient_rollout) rule = "Gradient rollout";
   if (record.rule == GradientRule::chefer) rule = "Gradient relevance (Chefer)";
-  const auto name = [](const Logit& logit) { return shortened(harmless(logit.name), 24); };
+  const auto name = [](const Logit& logit) { return token_labels({logit.name})[0]; };
   std::string title = fmt::format("{} of '{}'", rule, name(record.target.logit));
   if (record.target.against) title += fmt::format(" against '{}'", name(*record.target.against));
   return title;

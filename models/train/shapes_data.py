@@ -1,6 +1,6 @@
 """Draws a coloured shape among clutter, and says where it is.
 
-    python shapes_data.py --count 3 --seed 7 --out FOLDER      # PNG files, and boxes.json
+    python shapes_data.py --count 3 --seed 7 --out FOLDER      # PNG files, and examples.jsonl
 
 The clutter is grey shapes of the same kinds, thin strokes and dots in all colours: only the one coloured shape has
 both the colour and the form that the label names.
@@ -143,15 +143,15 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    rng, truth = np.random.default_rng(args.seed), {}
+    rng, lines = np.random.default_rng(args.seed), []
     for i in range(args.count):
         picture = draw(rng)
         label = LABELS[picture.label]
         name = f"{i}-{label.replace(' ', '-')}.png"
         Image.fromarray(picture.pixels).save(args.out / name, optimize=True)
-        truth[name] = {"label": label, "box": picture.box}
-    rows = (f"  {json.dumps(name)}: {json.dumps(known)}" for name, known in truth.items())
-    (args.out / "boxes.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
+        left, top, right, bottom = picture.box
+        lines.append(json.dumps({"image": name, "label": label, "box": [left, top, right - left, bottom - top]}))
+    (args.out / "examples.jsonl").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_bash_completes_commands_options_words_and_files():
     assert complete("ro") == ["rollout"]
     assert set(COMMANDS) <= set(complete(""))
     assert complete("rollout", "--dis") == ["--discard"]
-    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "method"]
+    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "method", "model"]
     assert complete("rollout", "x.npz", "--preset", "t") == ["tutorial"]
     assert complete("completion", "z") == ["zsh"]
     assert "CMakeLists.txt" in complete("rollout", "CMake")
@@ -81,6 +81,13 @@ def test_completion_scripts_know_every_command_and_option(shell):
         assert command in script
         for option in options_of(command):
             assert (f"-l {option[2:]}" if shell == "fish" else option) in script, (command, option)
+
+
+def test_fish_is_told_where_an_apostrophe_belongs_to_a_text():
+    lines = [line for line in run("completion", "fish").stdout.splitlines() if " -d " in line]
+    assert len(lines) == len(COMMANDS) and any("\\'" in line for line in lines)
+    for line in lines:
+        assert re.search(r" -d '(?:[^'\\]|\\['\\])*'$", line), line
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -142,8 +142,36 @@ def test_a_prompt_is_judged_by_the_first_token_of_its_answer(folder, tmp_path):
     assert example["row"] == example["target"]["row"] == count - 1
     assert len(example["tokens"]) == count
     assert "blank-out" not in example and list(result["correlation"]) == ["gradient"]
-    message = fails(1, "evaluate", folder / "llama", "--examples", path)
-    assert "line 1" in message and "neither a mask token nor an unknown token" in message
+
+
+def test_without_a_blank_token_gradients_are_left_and_a_note_says_so(folder, tmp_path):
+    path = save(tmp_path, [{"prompt": "the keys to the", "answer": " cabinet"}])
+    words = ["evaluate", folder / "llama", "--examples", path]
+    result = ask(*words)
+    assert list(result["correlation"]) == ["gradient"]
+    assert any("no blank-out" in note for note in result["notes"])
+    assert not any("no blank-out" in note for note in ask(*words, "--against", "gradient")["notes"])
+    for asked in (["--against", "blank-out"], ["--against", "both"], ["--faithfulness"]):
+        message = fails(1, *words, *asked)
+        assert "neither a mask token nor an unknown token" in message and "--against gradient" in message
+
+
+def test_the_last_line_is_checked_before_the_first_is_evaluated(folder, tmp_path):
+    good = [{"text": text, "label": 1} for text in TEXTS] * 100
+    for bad, part in (({"text": "the cat", "label": "felime"}, "felime"), ({"text": "the " * 60}, "62 tokens"),
+                      ({"text": "the cat", "truth": [[3, 4]]}, "holds no token"), ({"prompt": "the cat"}, "no next word")):
+        path = save(tmp_path, good + [bad])
+        message = fails(1, "evaluate", folder / "bert", "--examples", path, "-o", tmp_path / "x.json")
+        assert f"line {len(good) + 1}: " in message and part in message
+        assert not (tmp_path / "x.json").exists()
+
+
+def test_a_model_may_bring_its_own_examples(folder, tmp_path):
+    own = save(folder / "bert", [{"text": TEXTS[0], "label": 1}])
+    try:
+        assert ask("evaluate", folder / "bert", "--against", "gradient")["count"] == 1
+    finally:
+        own.unlink()
 
 
 def test_special_tokens_count_unless_filtered(folder, tmp_path):
@@ -190,8 +218,10 @@ def test_tables_and_curves(folder, tmp_path):
     (b'{"text": "the cat", "truth": []}', ['"truth": is empty']),
     (b'{"text": "the cat", "truth": [[3, 4]]}', ["line 2", "truth [3, 4] holds no token"]),
     (b'{"text": "the cat", "label": "7"}', ["line 2", "has no class 7"]),
-    (b'{"image": "nowhere.png"}', ["line 2", "is a model of text"]),
-    (b'{"text": "' + b"the " * 60 + b'"}', ["line 2", "62 tokens", "at most 40"]),
+    (b'{"image": "nowhere.png"}', ["line 2", "a model of text"]),
+    (b'{"prompt": "the cat"}', ["line 2", "predicts no next word"]),
+    (b'{"text": "\xe2\x80\x8b"}', ["line 2", "no tokens of its own"]),
+    (b'{"text": "' + b"the " * 60 + b'"}', ["line 2", "62 tokens", "at most 40", "shorten it"]),
 ])
 def test_a_bad_line_is_named(line, parts, folder, tmp_path):
     path = tmp_path / "bad.jsonl"
@@ -207,8 +237,10 @@ def test_bad_usage(folder, tmp_path):
     path.write_text("the cat\n")
     words = ["evaluate", folder / "bert"]
     assert "--examples" in fails(2, *words)
+    assert "use .npz" in fails(2, *words, "--examples", path, "-o", tmp_path / "x.npy")
+    assert "did you mean 'verb-number'" in fails(1, "evaluate", "verb-nmber", "--examples", path)
     assert "did you mean 'gradient'" in fails(2, *words, "--examples", path, "--against", "gradeint")
     assert "--limit 0" in fails(2, *words, "--examples", path, "--limit", 0)
     assert ".jsonl or a .txt" in fails(2, *words, "--examples", tmp_path / "texts.csv")
-    assert "no model" in fails(1, "evaluate", path, "--examples", path)
+    assert "is a file, expected a model" in fails(1, "evaluate", path, "--examples", path)
     assert fails(1, *words, "--examples", tmp_path / "nowhere.txt").startswith(str(tmp_path / "nowhere.txt"))

@@ -126,6 +126,15 @@ def test_bad_requests(tiny, tmp_path):  # noqa: F811
     assert "without a head that predicts" in fails(1, "generate", tiny["bert"], "--prompt", "the cat")
     assert "looks at the whole attention" in fails(2, "generate", llama, "--prompt", "the cat", "--discard", 0.5)
     assert "expected 0 to 100" in fails(2, "generate", llama, "--prompt", "the cat", "--temperature", -1)
-    assert "is no model directory" in fails(1, "generate", tmp_path / "none", "--prompt", "the cat")
+    assert "is not there, expected a model" in fails(1, "generate", tmp_path / "none", "--prompt", "the cat")
+    assert "did you mean 'facts'" in fails(1, "generate", "fact", "--prompt", "the cat")
+    assert "beside --prompt" in fails(2, "generate", llama, "--prompt", "the cat", "--ids", "1,2")
+    assert "beside --continuation" in fails(2, "generate", llama, "--ids", "1,2", "--continuation", " sat")
+    assert "give shorter texts" in fails(1, "generate", llama, "--prompt", "the cat", "--continuation", " sat" * 60)
+    for drawing in (["--top-k", 3], ["--top-p", 0.5], ["--seed", 4]):
+        assert "add --temperature 1" in fails(2, "generate", llama, "--prompt", "the cat", *drawing)
+    assert "from 0 on" in fails(2, "generate", llama, "--prompt", "the cat", "--seed", -1)
+    assert "out of range" in fails(2, "generate", llama, "--prompt", "the cat", "--count", 10**12)
+    assert "beside --token" in fails(2, "generate", llama, "--prompt", "the cat", "--plain", "--token", 0)
     assert "has no generated token 9" in fails(1, "generate", llama, "--prompt", "the cat", "--count", 2, "--ignore-end",
                                                "--token", 9, "-o", tmp_path / "x.png")

@@ -18,7 +18,7 @@ from families import DECODER, ENCODER, VISION, make
 
 SENTENCES = ["The keys to the cabinet are on the table.",
              "Où est la bibliothèque? 東京 is far -- 20,000 km (or so)!",
-             "a", ""]
+             "a"]
 CORPUS = ["the cat sat on the mat", "the keys to the cabinet are on the table", "unbelievable cats believe in keys"]
 
 
@@ -231,14 +231,21 @@ def test_an_index_may_not_lead_out_of_the_folder(tiny, tmp_path):
     assert "expected the name of a file beside it" in fails(1, "rollout", folder, "--text", "the cat")
 
 
+def lines(folder, *texts):
+    (folder / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    return folder / "texts.txt"
+
+
 def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
     bert, llama, vit = tiny["bert"], tiny["llama"], tiny["vit"]
     long = "cat " * 60
     assert "expected at most 40, the positions of the model; --truncate cuts it" in fails(1, "rollout", bert, "--text", long)
     assert len(ask("rollout", bert, "--text", long, "--truncate", "--row", 0)["tokens"]) == 40
     assert "token 1 has id 71, expected 0 to 70" in fails(1, "rollout", bert, "--ids", "1,71")
-    assert "expected a number" in fails(2, "rollout", bert, "--ids", "1,,2")
-    assert "has no tokens" in fails(1, "rollout", llama, "--text", "")
+    assert "expected a whole number" in fails(2, "rollout", bert, "--ids", "1,,2")
+    for model, text in ((llama, ""), (bert, ""), (bert, " \t ")):
+        assert "has no tokens of its own" in fails(1, "rollout", model, "--text", text)
+    assert "text 1 has no tokens" in fails(1, "rollout", bert, "--text-file", lines(tmp_path, "fine", "\u200b"))
     assert "expected something to run it on" in fails(1, "rollout", bert)
     assert "give --image FILE" in fails(1, "rollout", vit, "--text", "a cat")
     assert "give --text" in fails(1, "rollout", bert, "--image", photo)

@@ -23,6 +23,10 @@ import facts_data
 import shapes_data
 
 
+def examples(name):
+    return [json.loads(line) for line in (MODELS / name / "examples.jsonl").read_text().splitlines()]
+
+
 def load(kind, name):
     return kind.from_pretrained(MODELS / name, dtype=torch.float32).eval()
 
@@ -62,9 +66,9 @@ def test_all_models_together_stay_within_16_mb_and_are_f16():
 
 
 def test_verb_number_answers_its_examples(verb_number):
-    rows = [line.split("\t") for line in (MODELS / "verb-number/examples.tsv").read_text().splitlines()]
-    plural = verb_number([text for _, text in rows]) > 0.5
-    right = sum(("plural" if p else "singular") == label for p, (label, _) in zip(plural, rows))
+    rows = examples("verb-number")
+    plural = verb_number([row["text"] for row in rows]) > 0.5
+    right = sum(("plural" if p else "singular") == row["label"] for p, row in zip(plural, rows))
     assert right == 46 and len(rows) == 50
 
 
@@ -86,10 +90,9 @@ def test_verb_number_takes_the_tags_of_the_data_for_words(verb_number):
 
 
 def test_facts_answers_its_examples_and_ends(facts):
-    for line in (MODELS / "facts/examples.jsonl").read_text().splitlines():
-        story = json.loads(line)
-        assert facts(story["prompt"]) == f" {story['answer']}.</s>"
-        assert story["prompt"][slice(*story["source"])] == story["answer"]
+    for story in examples("facts"):
+        assert facts(story["prompt"]) == f"{story['answer']}.</s>"
+        assert [story["prompt"][slice(*span)] for span in story["truth"]] == [story["answer"].strip()]
 
 
 def test_facts_writes_the_word_answer_by_itself(facts):
@@ -128,20 +131,21 @@ def test_stories_to_train_on_hold_no_held_out_combination():
 def test_shapes_names_its_examples():
     processor = AutoImageProcessor.from_pretrained(MODELS / "shapes")
     model = load(AutoModelForImageClassification, "shapes")
-    known = json.loads((MODELS / "shapes/examples/boxes.json").read_text())
-    pictures = [Image.open(MODELS / "shapes/examples" / name) for name in known]
+    known = examples("shapes")
+    pictures = [Image.open(MODELS / "shapes" / row["image"]) for row in known]
     with torch.no_grad():
         best = model(**processor(pictures, return_tensors="pt")).logits.argmax(-1)
-    assert [model.config.id2label[int(i)] for i in best] == [row["label"] for row in known.values()]
+    assert [model.config.id2label[int(i)] for i in best] == [row["label"] for row in known]
 
 
 def test_the_examples_of_shapes_are_what_the_generator_draws():
     rng = np.random.default_rng(12)
-    known = json.loads((MODELS / "shapes/examples/boxes.json").read_text())
-    for name, row in known.items():
+    for row in examples("shapes"):
         picture = shapes_data.draw(rng)
-        assert list(picture.box) == row["box"] and shapes_data.LABELS[picture.label] == row["label"]
-        shown = np.asarray(Image.open(MODELS / "shapes/examples" / name)).astype(int)
+        x, y, width, height = row["box"]
+        assert list(picture.box) == [x, y, x + width, y + height]
+        assert shapes_data.LABELS[picture.label] == row["label"]
+        shown = np.asarray(Image.open(MODELS / "shapes" / row["image"])).astype(int)
         assert np.abs(shown - picture.pixels).max() <= 1
 
 
