@@ -38,8 +38,15 @@ def make_options(*, head: int | None = None, **words: Any) -> Options:
         given["row"] = str(given["row"])
     for word in ("residual", "discard"):
         if word in given:
-            given[word] = float(given[word])
+            given[word] = number(word, given[word])
     return Options(**given)
+
+
+def number(word: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Error(f"{word} {value}: expected a number from 0 up to but not including 1; for example 0.5") from None
 
 
 def split(words: dict[str, Any]) -> tuple[Options, dict[str, Any]]:

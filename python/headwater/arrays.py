@@ -69,6 +69,8 @@ def for_engine(array: Any) -> Any:
     if is_torch(array):
         return array.detach().cpu().contiguous()
     if isinstance(array, np.ndarray):
+        if array.dtype.kind not in "fiub":
+            raise Error(f"memory: holds {array.dtype}, expected numbers, f16, bf16, f32 or f64; convert it first")
         return np.ascontiguousarray(array)
     if hasattr(array, "__dlpack__"):
         return np.ascontiguousarray(np.from_dlpack(array)) if on_cpu(array) else np.asarray(array)

@@ -21,7 +21,7 @@ def word_attributions(result: Any, *, row: int | None = None) -> list[Any]:
     """[(token, score), ...] of one row in the order of the tokens, as transformers-interpret gives it."""
     if result.batch:
         return [word_attributions(result.item(k), row=row) for k in range(len(result.tokens))]
-    values = result.matrix()[result.shown_row() if row is None else row]
+    values = result.row(row)
     names = [result.tokens[j] for j in result.columns] if result.columns else result.tokens
     return [(token, float(value)) for token, value in zip(names, values)]
 
@@ -82,7 +82,7 @@ def bertviz_arguments(attention: Any, tokens: Sequence[str] | None = None, *, it
 def attention_from_transformer_lens(cache: Mapping[str, Any]) -> list[Any]:
     """The layers in an ActivationCache of TransformerLens, or any mapping with its names: [B, H, n, n] each."""
     found = {}
-    for name in cache.keys():
+    for name in cache.keys() if hasattr(cache, "keys") else ():
         if match := re.fullmatch(r"blocks\.(\d+)\.attn\.hook_pattern", name):
             found[int(match[1])] = cache[name]
     if not found:
@@ -128,6 +128,9 @@ def to_pandas(result: Any) -> Any:
         return pandas.DataFrame([dict(result)])
     if isinstance(result, (list, tuple)):
         return pandas.concat([to_pandas(one) for one in result], ignore_index=True)
+    if not hasattr(result, "item") or not hasattr(result, "by_layer"):
+        raise Error(f"a table of {type(result).__name__}: expected a result, metrics, or a list of them; take what a "
+                    "method gave")
     items: Iterable[Any] = [result.item(k) for k in range(len(result.tokens))] if result.batch else [result]
     return pandas.concat([pandas.DataFrame(rows_of(one, k)) for k, one in enumerate(items)], ignore_index=True)
 

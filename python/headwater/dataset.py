@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Iterable, Iterator, Mapping
 
 from ._engine import Error
+from .capturing import check_model
 from .iclr_metrics import item_sums
 
 NUMBERS = ("mean_attention", "max_attention", "attention_entropy", "attention_concentration", "rollout_max",
@@ -91,6 +92,7 @@ def metrics_over(model: Any, dataloader: Iterable[Mapping[str, Any]], *, layer_i
     same loader goes on behind it. `keep_items` keeps each item's numbers beside their summary. `device` is where
     batches are sent; by itself where the model is. Raises headwater.Error.
     """
+    check_model(model)
     path = None if resume is None else Path(resume)
     done, summary = load(path, layer_idx)
     device = device if device is not None else next((p.device for p in model.parameters()), None)

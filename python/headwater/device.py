@@ -59,10 +59,12 @@ def fused(heads: Any, fuse: str) -> Any:
 
 
 def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
-             sums: str = "checked") -> Stack:
+             sums: str = "checked", call: int | None = None) -> Stack:
     """Layers on a device as a Stack: [n, n], [H, n, n] or [B, H, n, n] each. Rows are checked as the engine does."""
     if hasattr(attention, "as_stack"):
-        return attention.as_stack(tokens=tokens)
+        return attention.as_stack(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
+    if call is not None:
+        raise Error("call: is for captures, expected none beside other attention; leave it out")
     torch = sys.modules["torch"]
     from .methods import raw
     layers = layers_of(attention)
@@ -196,12 +198,13 @@ def mean_of_layers(stack: Stack, item: int, options: _engine.Options, rows: Any)
 
 
 def device_method(method: str, attention: Any, *, by_layer: bool = False, layer: int = -1, item: int | None = None,
-                  tokens: Any = None, attention_mask: Any = None, sums: str = "checked", **words: Any) -> Attribution:
+                  tokens: Any = None, attention_mask: Any = None, sums: str = "checked", call: int | None = None,
+                  **words: Any) -> Attribution:
     """rollout, average or raw on a device; the values stay there."""
     options, rest = split(words)
     if rest:
         raise TypeError(f"{method}() got an unexpected keyword '{next(iter(rest))}'")
-    stack = stack_of(attention, tokens, attention_mask, sums=sums)
+    stack = stack_of(attention, tokens, attention_mask, sums=sums, call=call)
     items = range(len(stack.tokens)) if item is None else [range(len(stack.tokens))[item]]
     results, values = _engine.Results(), []
     for k in items:
@@ -285,12 +288,12 @@ class Sums:
 
 
 def device_metrics(attention: Any, *, layer: int = -1, tokens: Any = None, attention_mask: Any = None,
-                   sums: str = "checked", **words: Any) -> Metrics:
+                   sums: str = "checked", call: int | None = None, **words: Any) -> Metrics:
     words.setdefault("preset", "metrics")
     options, rest = split(words)
     if rest:
         raise TypeError(f"metrics() got an unexpected keyword '{next(iter(rest))}'")
-    stack = stack_of(attention, tokens, attention_mask, sums=sums)
+    stack = stack_of(attention, tokens, attention_mask, sums=sums, call=call)
     total = Sums()
     total.length = stack.padded
     for k in range(len(stack.tokens)):

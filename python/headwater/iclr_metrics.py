@@ -13,7 +13,7 @@ import torch
 from . import _engine, memory
 from ._engine import Error
 from .arguments import make_options
-from .capturing import CROSS, Capture
+from .capturing import CROSS, Capture, check_model
 from .capturing.padding import real_positions
 from .device import Sums
 from .result import Metrics
@@ -73,9 +73,6 @@ class Fold:
         self.count += 1
 
     def results(self) -> tuple[Any, Any]:
-        if self.count == 0:
-            raise Error("capture: no attention was seen, expected some; give attention_layer_pattern, or see "
-                        "docs/python.md")
         if self.layer < 0 and self.count >= -self.layer:
             return self.last[0], self.rollout
         if self.kept is None:
@@ -98,6 +95,7 @@ def compute_attention_attribution(model: Any, input_batch: Mapping[str, Any], la
     input_batch: input_ids [B, n], attention_mask [B, n] and whatever else the model takes. attention_layer_pattern
     is a regular expression that matches the whole names of the modules to look at. Raises headwater.Error.
     """
+    check_model(model)
     each = item_sums(model, input_batch, layer_idx, attention_layer_pattern)
     total = Sums()
     for one in each:
@@ -107,6 +105,9 @@ def compute_attention_attribution(model: Any, input_batch: Mapping[str, Any], la
 
 def item_sums(model: Any, batch: Mapping[str, Any], layer: int = -1, pattern: str | None = None) -> list[Sums]:
     """The sums of every item of a batch, run in pieces that fit."""
+    if not isinstance(batch, Mapping):
+        raise Error(f"input_batch: is a {type(batch).__name__}, expected a dictionary for model(**input_batch); give "
+                    "the model's keyword arguments")
     first = next((value for value in batch.values() if hasattr(value, "shape") and value.ndim > 0), None)
     if first is None:
         raise Error("input_batch: holds no tensor, expected input_ids or what else the model takes; give its keyword "
@@ -151,6 +152,8 @@ def run_piece(model: Any, batch: Mapping[str, Any], items: int, layer: int, patt
     seen.listener = listen
     with torch.no_grad(), seen:
         model(**batch)
+    if not whole.count and not any(fold.count for fold in folds):
+        raise Error(seen.nothing())
     if whole.count:
         pairs = [tuple(one[item] if real[item] is None else one[item][real[item]][:, real[item]]
                        for one in whole.results()) for item in range(items)]

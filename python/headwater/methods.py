@@ -1,11 +1,12 @@
 """The methods, on anything that holds attention."""
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any, Callable
 
 from . import _engine
-from .arguments import one_row, split
+from .arguments import WORDS, one_row, split
 from .result import Attribution, Comparison, Metrics
 from .source import Source, open
 
@@ -22,9 +23,17 @@ def documented(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def check_words(rest: dict[str, Any]) -> None:
+    known = [*inspect.signature(open).parameters][1:] + ["item"]
+    for word in rest:
+        if word not in known:
+            raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join([*WORDS, *known])}")
+
+
 def opened(attention: Any, words: dict[str, Any]) -> tuple[Source, list[int], bool, _engine.Options]:
     """The source, its chosen items, whether the result has a batch axis, and the options."""
     options, rest = split(words)
+    check_words(rest)
     item = rest.pop("item", None)
     source = open(attention, **rest)
     if item is None:
@@ -137,6 +146,7 @@ def compare(attention: Any, other: Any = None, *, by: str | None = None, layer: 
     With two sources the comparison is by 'model'. A batch must say which `item`.
     """
     options, rest = split(words)
+    check_words(rest)
     item = int(rest.pop("item", 0) or 0)
     if other is not None:
         if by not in (None, "model"):

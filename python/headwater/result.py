@@ -110,6 +110,15 @@ class Attribution:
         square = values.shape[0] == values.shape[1] > 1
         return len(values) - 1 if square and not np.triu(values, 1).any() else 0
 
+    def row(self, row: int | None = None) -> np.ndarray:
+        """One row of `values`, [n]; without a number that of `shown_row`."""
+        values = self.matrix()
+        row = self.shown_row() if row is None else row
+        if not -len(values) <= row < len(values):
+            raise _engine.Error(f"{self.source}: has no row {row}, expected 0 to {len(values) - 1} (or -1 for the "
+                                "last); choose another")
+        return values[row]
+
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
         """The k input tokens with the largest values, [(token, value), ...]; of a batch a list for each item.
 
@@ -118,7 +127,7 @@ class Attribution:
         """
         if self.batch:
             return [self.item(i).top(k, row=row, filter=filter) for i in range(len(self.tokens))]
-        values = self.matrix()[self.shown_row() if row is None else row]
+        values = self.row(row)
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
         shown = np.array(_engine.kept(filter, names)) if filter else np.ones(len(names), bool)
         order = [j for j in np.argsort(-values, kind="stable") if shown[j]]

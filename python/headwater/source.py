@@ -68,19 +68,26 @@ def models() -> dict[str, Path]:
 def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
          sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
-         image: Any = None, truncate: bool = False, name: str | None = None) -> Source:
+         image: Any = None, truncate: bool = False, name: str | None = None, call: int | None = None) -> Source:
     """Attention from a path, arrays, a list of layers, what a Hugging Face model returned, or a model directory.
 
     Arrays: [n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]; a list has one a layer, each [n, n], [H, n, n]
     or [B, H, n, n]. `attention_mask` is [n] or [B, n], not 0 = real: other positions are cropped. `tokens` is
     a list of n words, or one such list for each item. A model directory, or the name of a model that ships,
-    takes `text` (one or several), `text_pair`, `ids` or `image`. Raises headwater.Error.
+    takes `text` (one or several), `text_pair`, `ids` or `image`; a capture of several calls `call`. Raises
+    headwater.Error.
     """
     if isinstance(source, Source):
         return source
-    if hasattr(source, "as_source"):  # a capture
-        return source.as_source(tokens=tokens)
     inputs_of_model = dict(text=text, text_pair=text_pair, ids=ids, image=image)
+    if hasattr(source, "as_source"):  # a capture
+        for word, value in (inputs_of_model | dict(axes=axes or None)).items():
+            if value is not None:
+                raise Error(f"{word}: was given beside a capture, expected none, it has seen what the model did; leave "
+                            "it out")
+        return source.as_source(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
+    if call is not None:
+        raise Error("call: is for captures, expected none beside other attention; leave it out")
     if isinstance(source, (str, os.PathLike)):
         return _open_path(os.fspath(source), inputs_of_model, truncate, tokens, axes, sums, nan)
     for word, value in inputs_of_model.items():

@@ -168,7 +168,8 @@ def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = Non
     rows_of_a_step = sides["decoder"][0][0].batch
     places = places_of(beam_indices, item, len(sides["decoder"]), rows_of_a_step)
     check_places([records[0] for records in sides["decoder"]], places)
-    item = prompt_of(places, rows_of_a_step, first.query if first.query is not None else first.weights)
+    kept = first.query if first.query is not None else first.weights
+    item = prompt_of(places, rows_of_a_step, kept)
     if mask is not None and mask.ndim == 2:
         mask = mask[prompt_of(places, rows_of_a_step, mask)]
     real = real_positions(mask, 1, first.queries, first.device)[0]
@@ -186,4 +187,4 @@ def of_capture(seen: Any, *, source_tokens: Any = None, target_tokens: Any = Non
         return sides["encoder"][-1][layer].map(item, fuse, range(n), real, real).cpu().numpy()
 
     return compose(encoder, len(sides["encoder"][-1]), stacked("decoder", None), stacked("cross", real),
-                   len(sides["cross"][0]), Kind(first.query), source_tokens, target_tokens, words)
+                   len(sides["cross"][0]), Kind(kept), source_tokens, target_tokens, words)

@@ -208,6 +208,36 @@ def test_tokens_that_do_not_fit_are_told_so():
         seen.rollout(tokens=["a", "b"])
 
 
+def test_a_call_among_several_can_be_chosen():
+    model = make(*TEXT["bert"], attention="sdpa")
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[5, 6, 7]]))
+        model(input_ids=torch.tensor([[5, 6, 7, 8, 9]]))
+    assert seen.rollout().shape == (5, 5) and seen.rollout(call=0).shape == hw.raw(seen, call=0).shape == (3, 3)
+    assert seen.metrics(call=0)["seq_length"] == 3 and len(seen.compare(by="fuse", call=0).panels[0].tokens) == 3
+    with pytest.raises(hw.Error, match="has no call 2, expected 0 to 1"):
+        seen.rollout(call=2)
+
+
+def test_padding_can_be_told_afterwards_and_words_that_mean_nothing_are_refused():
+    model = make(*TEXT["bert"], attention="sdpa")
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[5, 6, 7]]))
+    assert seen.rollout(attention_mask=[[1, 1, 0]]).shape == (2, 2)
+    with pytest.raises(hw.Error, match="axes: was given beside a capture"):
+        seen.rollout(axes="nn")
+    with pytest.raises(hw.Error, match="has no item 3"):
+        seen.maps(item=3)
+
+
+def test_weights_that_somebody_asked_for_are_handed_on():
+    model = make("DebertaV2Model", "DebertaV2Config", SIZES)
+    ids = torch.tensor([[5, 6, 7]])
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model(input_ids=ids, output_attentions=True)
+    assert seen.how == "eager" and (seen.maps()[1] - out.attentions[1][0].mean(0)).abs().max() < 1e-6
+
+
 def test_a_pattern_chooses_layers():
     model = make(*TEXT["bert"], attention="sdpa")
     with torch.no_grad(), hw.capture(model, pattern=r"encoder\.layer\.[12]\.attention") as seen:

@@ -64,6 +64,28 @@ def test_layers_on_two_devices_are_refused(layers):
         hw.rollout([layers[0], layers[1].to("meta")])
 
 
+@pytest.mark.parametrize("words", [dict(head=9), dict(item=5), dict(row=40), dict(tokens=["a"]), dict(layers="3:9"),
+                                   dict(attention_mask=np.ones((3, 17))), dict(sums="some")])
+def test_what_torch_cannot_do_the_engine_says(monkeypatch, layers, words):
+    with pytest.raises(hw.Error) as expected:
+        hw.rollout(layers, **words)
+    monkeypatch.setattr("headwater.device.lies_on_device", lambda attention: True)
+    with pytest.raises(hw.Error) as found:
+        hw.rollout(layers, **words)
+    assert str(found.value) == str(expected.value)
+
+
+def test_rows_on_a_device_are_checked_as_the_engine_does(monkeypatch, layers):
+    monkeypatch.setattr("headwater.device.lies_on_device", lambda attention: True)
+    layers[2][1, 3] *= 2
+    with pytest.raises(hw.Error, match="layer 2, head 1, row 3 sums to 2"):
+        hw.rollout(layers)
+    assert hw.rollout(layers, sums="any").shape == (17, 17)
+    layers[2][1, 3, 4] = -1
+    with pytest.raises(hw.Error, match="layer 2, head 1, row 3 has -1 in column 4"):
+        hw.rollout(layers, sums="any")
+
+
 def test_layers_that_disagree_are_refused(layers):
     with pytest.raises(hw.Error, match="expected \\[B, H, n, n\\]"):
         device_method("rollout", [layers[0], layers[1][:, :4, :4]])

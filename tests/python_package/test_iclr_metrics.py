@@ -81,6 +81,13 @@ def test_layers_that_are_not_there_are_named():
         hw.compute_attention_attribution(model, dict(input_ids=torch.tensor([[5, 6]])), layer_idx=7)
     with pytest.raises(hw.Error, match="holds no tensor"):
         hw.compute_attention_attribution(model, {})
+    with pytest.raises(hw.Error, match="is a Tensor, expected a dictionary"):
+        hw.compute_attention_attribution(model, torch.tensor([[5, 6]]))
+    for call in (hw.compute_attention_attribution, hw.metrics_over):
+        with pytest.raises(hw.Error, match="capture of str: expected a PyTorch model"):
+            call("bert", {})
+    with pytest.raises(hw.Error, match="Linear: no attention was seen"):
+        hw.compute_attention_attribution(torch.nn.Linear(2, 2), dict(input=torch.zeros(1, 2)))
 
 
 def limited(model, most, error):

@@ -162,11 +162,22 @@ def test_compare_has_panels_and_agreement(stack):
     (lambda a: hw.rollout(a, sums="some"), "unknown sums"),
     (lambda a: hw.flow(a, column=9), "9"),
     (lambda a: hw.gradient(a), "model"),
+    (lambda a: hw.rollout(a.astype(str)), "expected numbers"),
+    (lambda a: hw.rollout(a, residual="half"), "residual half: expected a number"),
+    (lambda a: hw.rollout(a, call=0), "call: is for captures"),
+    (lambda a: hw.rollout(a).top(row=6), "has no row 6, expected 0 to 5"),
+    (lambda a: hw.to_pandas(3), "a table of int"),
 ])
 def test_bad_input_is_one_sentence(stack, call, sentence):
     with pytest.raises(hw.Error) as raised:
         call(stack)
     assert sentence in str(raised.value) and "\n" not in str(raised.value) and isinstance(raised.value, ValueError)
+
+
+def test_unknown_words_are_named_with_those_that_there_are(stack):
+    for method in (hw.rollout, hw.flow, hw.metrics):
+        with pytest.raises(TypeError, match="'tokenz'; there are preset, .* tokens"):
+            method(stack, tokenz=[])
 
 
 def test_bad_numbers_name_their_place(stack):

@@ -37,6 +37,12 @@ def capture(model: Any, *, how: str | None = None, fuse: str = "mean", pattern: 
                    keep=keep)
 
 
+def check_model(model: Any) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the model "
+                    "itself")
+
+
 class Pass:
     """One call of the model: its records, and what is padding in it."""
 
@@ -54,9 +60,7 @@ class Capture:
 
     def __init__(self, model: Any, *, how: str | None, fuse: str, pattern: str | None, tokenizer: Any,
                  attention_mask: Any, keep: str):
-        if not isinstance(model, torch.nn.Module):
-            raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the "
-                        "model itself")
+        check_model(model)
         if how is not None and how not in WAYS:
             raise Error(f"unknown how '{how}'; there are {', '.join(WAYS)}")
         if keep not in ("inputs", "maps"):
@@ -120,7 +124,7 @@ class Capture:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._stop()
         if kind is None and not any(one.records for one in self.passes) and self.listener is None:
-            raise Error(self._nothing())
+            raise Error(self.nothing())
 
     def _stop(self) -> None:
         interface.end(self)
@@ -135,7 +139,7 @@ class Capture:
                 setattr(owner, name, value)
         self.running.clear()
 
-    def _nothing(self) -> str:
+    def nothing(self) -> str:
         name = type(self.model).__name__
         if not self.passes:
             return f"capture of {name}: the model was not run, expected a call inside the with block; call it there"
@@ -200,7 +204,7 @@ class Capture:
     def call(self, call: int = -1) -> Pass:
         there = [one for one in self.passes if one.records]
         if not there:
-            raise Error(self._nothing())
+            raise Error(self.nothing())
         if not -len(there) <= call < len(there):
             raise Error(f"capture: has no call {call}, expected 0 to {len(there) - 1}; choose another")
         return there[call]
@@ -225,11 +229,13 @@ class Capture:
     def on_device(self) -> bool:
         return any(one.records for one in self.passes) and self.self_attention()[0].device.type != "cpu"
 
-    def _parts(self, tokens: Any, call: int, records: list[Record] | None) -> tuple[Any, ...]:
+    def _parts(self, tokens: Any, call: int, records: list[Record] | None,
+               attention_mask: Any = None) -> tuple[Any, ...]:
         one = self.call(call)
         records = self.self_attention(call) if records is None else records
         first = records[0]
         told = self.attention_mask if self.attention_mask is not None else one.told.get("attention_mask")
+        told = told if attention_mask is None else attention_mask
         real = real_positions(told, first.batch, first.queries, first.device)
         named = names_of(one.told.get("input_ids"), self.tokenizer, real, first.queries)
         return records, real, self._tokens(tokens, real, first, named)
@@ -258,9 +264,9 @@ class Capture:
             return records[layer].map(item, fuse, range(first, first + count), real[item], real[item])
         return rows
 
-    def as_source(self, *, tokens: Any = None, call: int = -1, records: list[Record] | None = None) -> Source:
+    def as_source(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Source:
         """The capture as a source that the engine reads, map by map."""
-        records, real, names = self._parts(tokens, call, records)
+        records, real, names = self._parts(tokens, call, None, attention_mask)
         rows = self._rows(records, real)
         if records[0].device.type != "cpu":
             device_rows = rows
@@ -270,8 +276,8 @@ class Capture:
                                    records[0].causal)
         return Source(inputs, Kind(torch.empty(0, device=records[0].device)), name)
 
-    def as_stack(self, *, tokens: Any = None, call: int = -1) -> Stack:
-        records, real, names = self._parts(tokens, call, None)
+    def as_stack(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Stack:
+        records, real, names = self._parts(tokens, call, None, attention_mask)
 
         def lower(item: int) -> bool:
             return all(record.looks_back(item, real[item]) for record in records)
@@ -293,7 +299,7 @@ class Capture:
         return getattr(methods, method)(self, **words)
 
     def rollout(self, **words: Any) -> Any:
-        """headwater.rollout of what was recorded; tokens= names the tokens."""
+        """headwater.rollout of what was recorded; tokens= names the tokens, call= chooses among calls of the model."""
         return self._ask("rollout", words)
 
     def flow(self, **words: Any) -> Any:
@@ -314,6 +320,10 @@ class Capture:
     def maps(self, *, fuse: str = "mean", item: int = 0, call: int = -1) -> list[Any]:
         """The fused maps of an item, a tensor [n, n] for each layer: raw, nothing added."""
         records, real, _ = self._parts(None, call, None)
+        if not -len(real) <= item < len(real):
+            raise Error(f"capture: has no item {item}, expected 0 to {len(real) - 1} (or -1 for the last); choose "
+                        "another")
+        item = range(len(real))[item]
         return [record.map(item, fuse, range(lengths(real, record.queries)[item]), real[item], real[item])
                 for record in records]
 
