@@ -15,7 +15,7 @@ from ._engine import Error
 from .arguments import one_row, split
 from .arrays import Kind, common_device, is_torch, to_numpy
 from .result import Attribution, Metrics
-from .source import layers_of, read_words, spread, token_lists
+from .source import from_layers, layers_of, read_words, spread, token_lists
 
 SUM_TOLERANCE = 1e-2  # how far the engine lets a row's sum be from 1
 
@@ -66,7 +66,6 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     if call is not None:
         raise Error("call: is for captures, expected none beside other attention; leave it out")
     torch = sys.modules["torch"]
-    from .methods import raw
     layers = layers_of(attention)
     device = common_device(layers, name)
     if is_torch(attention) and layers[0].ndim in (3, 4, 5):
@@ -93,8 +92,8 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
     def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Any:
         real, heads = kept[item], layers[layer][item]
         if (item, layer) not in looked and suspicious(heads if len(real) == n else heads[:, real][..., real], sums):
-            on_host = [one.cpu() for one in layers]
-            raw(on_host, layer=layer, item=item, attention_mask=None if attention_mask is None else mask, sums=sums)
+            on_host = from_layers([one.cpu() for one in layers], attention_mask=mask.astype(np.float32), sums=sums)
+            _engine.raw(on_host.inputs, [item], layer, _engine.Options())
         looked.add((item, layer))
         return fused(heads, fuse)[real[first:first + count]][:, real]
 
