@@ -121,11 +121,34 @@ def rows_of(result: Any, item: int) -> dict[str, Any]:
                 column=column.ravel(), input=[result.tokens[j] for j in column.ravel()], value=values.ravel())
 
 
+def cells(values: Any, outputs: Sequence[str], inputs: Sequence[str], last: Any = None) -> dict[str, Any]:
+    """A line for each entry of [rows, columns, k]; `last` names the last axis and its places."""
+    values = to_numpy(values)
+    row, column, k = np.meshgrid(*map(np.arange, values.shape), indexing="ij")
+    named = {} if last is None else {last[0]: np.asarray(last[1])[k.ravel()]}
+    return named | dict(row=row.ravel(), output=[outputs[i] for i in row.ravel()], column=column.ravel(),
+                        input=[inputs[j] for j in column.ravel()], value=values.ravel())
+
+
 def to_pandas(result: Any) -> Any:
-    """A table with a line for each value: item, layer, row, output, column, input, value. Of metrics: a line each."""
+    """A table with a line for each value: item, layer, row, output, column, input, value. Of metrics: a line each; of a
+    comparison with a column `panel`; of an encoder-decoder result target tokens, then source tokens are the columns.
+    """
     import pandas
     if isinstance(result, Mapping):
         return pandas.DataFrame([dict(result)])
+    if hasattr(result, "panels"):
+        tables = [to_pandas(panel) for panel in result.panels]
+        for table, panel in zip(tables, result.panels):
+            table.insert(0, "panel", panel.label)
+        return pandas.concat(tables, ignore_index=True)
+    if hasattr(result, "generated"):
+        return pandas.DataFrame(cells(result.M, result.generated, result.prompt, ("layer", range(result.M.shape[-1]))))
+    if hasattr(result, "target_tokens"):
+        both = np.asarray(result)[:, :, None]
+        return pandas.DataFrame(cells(both, result.target_tokens, result.target_tokens + result.source_tokens))
+    if hasattr(result, "from_json"):
+        return result.to_pandas()
     if isinstance(result, (list, tuple)):
         return pandas.concat([to_pandas(one) for one in result], ignore_index=True)
     if not hasattr(result, "item") or not hasattr(result, "by_layer"):
@@ -144,7 +167,8 @@ def to_parquet(result: Any, path: str | os.PathLike[str]) -> None:
 
     from ._engine import __version__
     table = pyarrow.Table.from_pandas(to_pandas(result), preserve_index=False)
-    asked = json.dumps(dict(headwater=__version__, method=getattr(result, "method", "metrics"),
-                            options=getattr(result, "options", {}), source=getattr(result, "source", "")))
+    source = getattr(result, "source", "")
+    asked = json.dumps(dict(headwater=__version__, method=getattr(result, "method", type(result).__name__.lower()),
+                            options=getattr(result, "options", {}), source=source if isinstance(source, str) else ""))
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"headwater": asked.encode()})
     pyarrow.parquet.write_table(table, os.fspath(path))

@@ -70,6 +70,17 @@ class Summary:
     def to_json(self) -> str:
         return json.dumps(dict(count=self.count, sums=self._sums, items=self.items))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes .json, which `from_json` reads and which merges with others."""
+        if not os.fspath(path).endswith(".json"):
+            raise Error(f"{os.fspath(path)}: summaries are numbers, expected .json; use .json, or .to_pandas()")
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        from .html import numbers
+        return numbers(f"metrics of {self.count} items", {
+            name: f"{self[name]['mean']:.4f} +- {self[name]['std']:.4f}" for name in NUMBERS})
+
     @staticmethod
     def from_json(text: str) -> "Summary":
         read = json.loads(text)

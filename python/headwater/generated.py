@@ -20,10 +20,11 @@ from ._engine import Error
 from .arguments import split
 from .arrays import Kind, to_numpy
 from .device import fused
+from .saved import Saved
 from .source import layers_of, models
 
 
-class Generation:
+class Generation(Saved):
     """`M` [n, m, L] of one prompt: generated token, prompt token, layer. `M[s, :, -1]` is token s over the prompt.
 
     `prompt` and `generated` are tokens; `values` is M of the last layer, [n, m].
@@ -49,14 +50,17 @@ class Generation:
         return [(self.prompt[j], float(row[j])) for j in np.argsort(-row, kind="stable")[:k]]
 
     def save(self, path: Any) -> None:
-        """Writes .json; what headwater.generate gave also .npz and pictures."""
+        """Writes .json .npy .npz .png .svg or .pdf, by the ending."""
         if self._results is not None:
-            return self._results.save(str(path))
-        if not str(path).endswith(".json"):
-            raise Error(f"{path}: a generation that was captured is written as .json; take .M for arrays, .plot() "
-                        "for pictures")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json() + "\n")
+            return self._results.save(os.fspath(path))
+        super().save(path)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return dict(M=to_numpy(self.M), prompt=np.array(self.prompt), generated=np.array(self.generated))
+
+    def _repr_html_(self) -> str:
+        from .html import lines
+        return lines("generated tokens over the prompt", self.generated, to_numpy(self.values), self.prompt)
 
     def to_json(self) -> str:
         if self._results is not None:

@@ -19,12 +19,14 @@ def colour(share: float) -> str:
     return "#%02x%02x%02x" % tuple(int(round(part)) for part in mixed)
 
 
-def shaded(result: Any) -> str:
-    """One row over its tokens: the darker the background, the larger the value."""
-    values = result.matrix()[result.shown_row()]
+def row_of(result: Any) -> str:
+    """The row of a result that is shown."""
     labels = _engine.labels(result.tokens)
-    if result.columns:
-        labels = [labels[j] for j in result.columns]
+    return shaded(result.row(), [labels[j] for j in result.columns] if result.columns else labels)
+
+
+def shaded(values: np.ndarray, labels: list[str]) -> str:
+    """A row over its tokens: the darker the background, the larger the value."""
     largest = float(values.max()) or 1.0
     spans = []
     for label, value in zip(labels, values):
@@ -54,4 +56,22 @@ def page(result: Any) -> str:
     asked = ", ".join(f"{word} {value}" for word, value in one.options.items())
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
     head = f"<b>{html.escape(one.method)}</b> of {html.escape(one.source)} <small>({html.escape(asked)})</small>"
-    return f"<div>{head}{shaded(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
+    return f"<div>{head}{row_of(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
+
+
+def lines(title: str, outputs: list[str], values: np.ndarray, inputs: list[str]) -> str:
+    """Output tokens below each other, each with its row over the inputs; the first MOST_CELLS of them."""
+    names, labels = _engine.labels(outputs), _engine.labels(inputs)
+    rows = "".join(f"<tr><td><b>{html.escape(name)}</b></td><td>{shaded(row, labels)}</td></tr>"
+                   for name, row in list(zip(names, values))[:MOST_CELLS])
+    rest = f"<small>and {len(names) - MOST_CELLS} more</small>" if len(names) > MOST_CELLS else ""
+    return f"<div><b>{html.escape(title)}</b><table>{rows}</table>{rest}</div>"
+
+
+def numbers(title: str, rows: dict[str, Any]) -> str:
+    """Names and their numbers."""
+    def shown(value: Any) -> str:
+        return f"{value:.4f}" if isinstance(value, float) else html.escape(str(value))
+
+    cells = "".join(f"<tr><td>{html.escape(name)}</td><td>{shown(value)}</td></tr>" for name, value in rows.items())
+    return f"<div><b>{html.escape(title)}</b><table>{cells}</table></div>"

@@ -221,10 +221,20 @@ class Comparison:
         from .plot import panels
         return panels(self.panels, title=f"by {self.by}")
 
+    def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> dict[str, list[Any]]:
+        """The k largest of each panel, by its label."""
+        return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
+
+    def to_pandas(self) -> Any:
+        """The tables of all panels, with a column `panel` before."""
+        from .convert import to_pandas
+        return to_pandas(self)
+
     def _repr_html_(self) -> str:
+        from html import escape
+
         from .html import page
-        return "".join(f"<h4>{index}</h4>{page(panel)}" for index, panel in
-                       ((panel.label, panel) for panel in self.panels))
+        return "".join(f"<h4>{escape(panel.label)}</h4>{page(panel)}" for panel in self.panels)
 
     def __len__(self) -> int:
         return len(self.panels)
@@ -248,6 +258,10 @@ class Metrics(dict):
         self.options = options or {}
         self.notes = notes or []
         self._results = results
+
+    def _repr_html_(self) -> str:
+        from .html import numbers
+        return numbers("metrics", self)
 
     def to_json(self) -> str:
         if self._results is not None:

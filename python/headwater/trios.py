@@ -11,18 +11,20 @@ Rows of [T S] sum to 1.
 """
 from __future__ import annotations
 
+import json
 from typing import Any, Sequence
 
 import numpy as np
 
-from ._engine import Error, labels
+from ._engine import Error, __version__, labels
 from .arguments import split
 from .arrays import Kind, to_numpy
 from .generated import check_places, fused_of, places_of, prompt_of
 from .methods import rollout
+from .saved import Saved
 
 
-class EncoderDecoder:
+class EncoderDecoder(Saved):
     """`target` [t, t] and `source` [t, s]: how much of each target position comes from target and source tokens.
 
     `encoder` [s, s] is the encoder's rollout; `source_tokens` and `target_tokens` name the axes.
@@ -41,6 +43,22 @@ class EncoderDecoder:
         """The k source tokens that a target position leans on most."""
         values = to_numpy(self.source)[row]
         return [(self.source_tokens[j], float(values[j])) for j in np.argsort(-values, kind="stable")[:k]]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """`both` is [t, t + s], target tokens, then source tokens."""
+        return dict(both=np.asarray(self), target=to_numpy(self.target), source=to_numpy(self.source),
+                    encoder=to_numpy(self.encoder), source_tokens=np.array(self.source_tokens),
+                    target_tokens=np.array(self.target_tokens))
+
+    def to_json(self) -> str:
+        return json.dumps({"headwater": __version__, "method": "encoder_decoder", "options": self.options,
+                           "source_tokens": self.source_tokens, "target_tokens": self.target_tokens,
+                           "target": to_numpy(self.target).tolist(), "source": to_numpy(self.source).tolist(),
+                           "encoder": to_numpy(self.encoder).tolist()}, ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        from .html import lines
+        return lines("target tokens over the source", self.target_tokens, to_numpy(self.source), self.source_tokens)
 
     def plot(self) -> Any:
         from .plot import draw, pyplot

@@ -39,7 +39,19 @@ def test_padded_prompts_give_what_they_give_alone():
     assert ours.M.shape == (5, 9, 3) and (ours.M - theirs.M).abs().max() < 1e-5
 
 
-def test_a_generation_names_its_tokens():
+def written(result, folder):
+    """Saves a result in every format; the names in its .npz."""
+    for ending in ("json", "npy", "npz", "png", "svg", "pdf"):
+        result.save(folder / f"x.{ending}")
+        assert (folder / f"x.{ending}").stat().st_size > 100
+    assert np.array_equal(np.load(folder / "x.npy"), np.asarray(result))
+    for name, sentence in (("x.txt", "no format has the ending"), ("no/x.json", "the folder")):
+        with pytest.raises(hw.Error, match=sentence):
+            result.save(folder / name)
+    return set(np.load(folder / "x.npz").files)
+
+
+def test_a_generation_names_its_tokens(tmp_path):
     model = make(*TEXT["gpt2"], attention="sdpa")
     ids = ids_and_mask("right")[0][:1, :4]
     with torch.no_grad(), hw.capture(model) as seen:
@@ -47,6 +59,10 @@ def test_a_generation_names_its_tokens():
     found = seen.generation(prompt=list("abcd"), generated=list("vwxyz"), fuse="max", residual=0.4)
     assert found.top(0, k=1)[0][0] in "abcd" and found.values.shape == (5, 4) and found.plot()
     assert json.loads(found.to_json())["generated"] == list("vwxyz") and found.options["residual"] == 0.4
+    assert ">v<" in found._repr_html_() and written(found, tmp_path) == {"M", "prompt", "generated"}
+    table = hw.to_pandas(found)
+    assert len(table) == 5 * 4 * 3
+    assert table.query("layer == 2 and row == 1").value.tolist() == found.M[1, :, 2].tolist()
     for words, sentence in ((dict(prompt=["a"]), "1 prompt"), (dict(discard=0.1), "discard"),
                             (dict(position="x"), "position")):
         with pytest.raises(hw.Error, match=sentence):
@@ -129,7 +145,7 @@ def by_hand(out, item, source, target, r=0.5):
 
 
 @pytest.mark.parametrize("kind", [T5, BART], ids=["t5", "bart"])
-def test_decoder_rows_over_target_and_source_follow_the_equations(kind):
+def test_decoder_rows_over_target_and_source_follow_the_equations(kind, tmp_path):
     model = make(*kind)
     ids, mask, where = ids_and_mask("right")
     inputs = dict(input_ids=ids, attention_mask=mask, decoder_input_ids=ids[:, :6] + 1)
@@ -144,6 +160,10 @@ def test_decoder_rows_over_target_and_source_follow_the_equations(kind):
     assert np.allclose(np.asarray(ours).sum(1), 1, atol=1e-5) and ours.source.shape == (6, 9)
     assert seen.rollout(item=1).shape == (9, 9), "of the encoder"
     assert len(ours.top(0, 3)) == 3 and ours.plot()
+    assert {"both", "target", "source", "encoder"} < written(ours, tmp_path) and "<table>" in ours._repr_html_()
+    assert np.allclose(json.loads(ours.to_json())["source"], ours.source)
+    assert hw.to_pandas(ours).groupby("row").value.sum().round(4).tolist() == [1.0] * 6
+    hw.to_parquet(ours, tmp_path / "x.parquet")
 
 
 def test_generate_of_an_encoder_decoder_model_is_joined():

@@ -150,13 +150,17 @@ def test_a_data_set_is_summed_up_item_by_item():
     assert len(by_twos.to_pandas()) == 7 and "rollout_entropy" in repr(by_threes)
 
 
-def test_summaries_merge_in_any_order():
+def test_summaries_merge_in_any_order(tmp_path):
     model = make(*TEXT["bert"], attention="sdpa")
     parts = [hw.metrics_over(model, [batch]) for batch in loader()]
     whole = hw.metrics_over(model, loader())
     for merged in (parts[0] + parts[1] + parts[2], parts[2] + (parts[0] + parts[1])):
         assert merged.to_dict()["attention_entropy"] == pytest.approx(whole.to_dict()["attention_entropy"])
-    assert hw.Summary.from_json(whole.to_json()).to_dict() == whole.to_dict()
+    whole.save(tmp_path / "x.json")
+    assert hw.Summary.from_json((tmp_path / "x.json").read_text()).to_dict() == whole.to_dict()
+    assert "of 7 items" in whole._repr_html_() and len(hw.to_pandas(whole)) == 7
+    with pytest.raises(hw.Error, match="expected .json"):
+        whole.save(tmp_path / "x.png")
 
 
 def test_work_that_was_stopped_goes_on(tmp_path):

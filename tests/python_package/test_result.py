@@ -85,8 +85,15 @@ def test_by_layer_has_a_leading_axis(stack):
     assert np.array_equal(result.values[-1], hw.rollout(stack).values)
 
 
+def test_a_comparison_is_asked_like_its_panels(stack, tokens):
+    found = hw.compare(stack, by="fuse", tokens=tokens)
+    assert found.top(2)["fuse max"] == found[1].top(2)
+    assert found.to_pandas().groupby("panel").size().tolist() == [36] * 3 and "<h4>" in found._repr_html_()
+
+
 def test_metrics_are_a_dictionary_that_can_be_saved(stack, tmp_path):
     found = hw.metrics(stack)
+    assert "rollout_entropy" in found._repr_html_()
     assert set(found) == {"mean_attention", "max_attention", "attention_entropy", "attention_concentration",
                           "rollout_max", "rollout_entropy", "batch_size", "seq_length"}
     found.save(tmp_path / "m.json")
