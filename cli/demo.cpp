@@ -51,7 +51,8 @@ class Tour {
 };
 
 // "keys 0.30, to 0.15": the largest values of a row, special tokens left out.
-std::string top(std::span<const float> row, const std::vector<std::string>& tokens) {
+std::string top(std::span<const float> row, const std::vector<std::string>& tokens,
+                int digits = 2) {
   std::vector<size_t> order(row.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order,
@@ -62,32 +63,43 @@ std::string top(std::span<const float> row, const std::vector<std::string>& toke
     std::string token = tokens[order[k]];
     if (token.starts_with("\xc4\xa0"))
       token = token.substr(2);  // a space, as byte-level BPE writes it
-    words.push_back(fmt::format("{} {:.2f}", token, row[order[k]]));
+    words.push_back(fmt::format("{} {:.{}f}", token, row[order[k]], digits));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-const GradientOptions by_gradient = {GradientRule::gradient_rollout, "best", ""};
+std::unique_ptr<Batch> read_sentence(const std::string& folder, const std::string& sentence) {
+  ModelInput input;
+  input.texts = {sentence};
+  input.name = "verb-number";
+  return open_model(folder, input);
+}
 
-// A sentence whose subject and nearest noun differ in number.
+// Sentences whose subject and nearest noun differ in number.
 void show_sentence(const std::string& folder, Tour& tour) {
-  const std::string sentence = "The keys to the cabinet";
-  const std::unique_ptr<Batch> batch = open_model(
-      folder, {.texts = {sentence}, .pair = {}, .ids = {}, .images = {}, .name = "verb-number"});
-  const std::unique_ptr<Source> source = batch->item(0);
+  const std::string sentence = "The keys to the cabinet",
+                    harder = "The authors that the guard likes";
   Options options = options_of(Preset::paper);
   options.row = {Row::Kind::cls};
-  Attribution gradients = gradient(*source, options, by_gradient);
+  const std::unique_ptr<Batch> batch = read_sentence(folder, sentence);
+  const std::unique_ptr<Source> source = batch->item(0);
+  const std::string answer = gradient(*source, options).gradient->target.logit.name;
   Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
-  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence,
-                       gradients.gradient->target.logit.name,
+  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence, answer,
                        top(rolled.values[0].row(0), rolled.source.tokens)));
   tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
-  tour.picture("gradient.png", std::move(gradients), "the same, weighted by gradients");
   options.row = {};
   tour.picture("methods.png", compare_method(*source, options),
                "raw attention, average, rollout and exact flow");
+
+  options.row = {Row::Kind::cls};
+  const std::unique_ptr<Batch> other = read_sentence(folder, harder);
+  Attribution gradients = gradient(*other->item(0), options);
+  tour.say(fmt::format("  \"{} ...\" is {}; its logit hangs on {}", harder,
+                       gradients.gradient->target.logit.name,
+                       top(gradients.values[0].row(0), gradients.source.tokens, 3)));
+  tour.picture("gradient.png", std::move(gradients), "attention times its gradient");
 }
 
 // A question whose answer stands in the story.
@@ -103,21 +115,22 @@ void show_answer(const std::string& folder, Tour& tour) {
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
-  tour.say(fmt::format("  \"... {}\"{}; the answer leans on {}",
-                       prompt.substr(prompt.find("Where")), answer.text,
-                       top(rows.values[0].row(0), rows.source.tokens)));
+  tour.say(fmt::format("  \"... {}\"{} The answer leans on {}", prompt.substr(prompt.find("Where")),
+                       answer.text, top(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
   tour.picture("answer.png", std::move(answer), "what of the story the answer leans on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
   const std::string image = folder + "/examples/0-red-star.png";
-  const std::unique_ptr<Batch> batch =
-      open_model(folder, {.texts = {}, .pair = {}, .ids = {}, .images = {image}, .name = "shapes"});
+  ModelInput input;
+  input.images = {image};
+  input.name = "shapes";
+  const std::unique_ptr<Batch> batch = open_model(folder, input);
   const std::unique_ptr<Source> source = batch->item(0);
   Options options = options_of(Preset::paper);
   options.row = {Row::Kind::cls};
-  Attribution found = gradient(*source, options, by_gradient);
+  Attribution found = gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
   tour.say("\nshapes, a vision transformer: which shape stands among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
   tour.picture("image.png", std::move(found), "where it looked, laid over the image");
@@ -153,9 +166,10 @@ void run_demo(const Arguments& arguments) {
   tour.say(fmt::format(
       "\nTry next:\n"
       "  headwater rollout verb-number --text \"The author of the books\" --row cls\n"
-      "  headwater compare verb-number --by method --text \"The keys to the cabinet\"\n"
-      "  headwater generate facts --prompt \"The hat started at the cave. Where did the "
-      "hat start? Answer:\" --count 2\n"
+      "  headwater compare verb-number --by method --text \"The author of the books\"\n"
+      "  headwater generate facts --prompt \"Anna took the key to the box. Ben went to the cave. "
+      "Where is the key?\"\n"
+      "  headwater evaluate facts                       which method finds the true word\n"
       "  headwater rollout {} --row cls --by-layer -o cls.svg\n"
       "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png      "
       "docs/formats.md",

@@ -15,7 +15,7 @@ double full_shade(std::span<const float> values, const std::vector<bool>& kept) 
     if (value > first) std::swap(value, first);
     if (value > second) second = value;
   }
-  if (second > 0 && first > 3 * second) return second;
+  if (second > 0) return std::min(first, 3 * second);
   return first > 0 ? first : 1;
 }
 

@@ -5,9 +5,10 @@
 
 namespace headwater {
 
-/// The value that gets the full shade: the largest of those kept, or the second largest where the
-/// first is more than three times as large. An output token often keeps most of itself; on a scale
-/// up to that, all others would look like nothing. 1 where all are 0. Values must be finite.
+/// The value that gets the full shade: the largest of those kept, but at most three times the
+/// second largest. An output token often keeps most of itself; on a scale up to that, all others
+/// would look like nothing, and on one up to the second they would look like the first. 1 where all
+/// are 0. Values must be finite.
 double full_shade(std::span<const float> values, const std::vector<bool>& kept);
 
 /// The values at the ends of a scale of colours.

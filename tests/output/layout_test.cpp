@@ -200,13 +200,13 @@ TEST(Figure, SaysWhereAScaleWasCutInALargePicture) {
   EXPECT_NE(figure.caption.find("cut at"), std::string::npos);
 }
 
-TEST(Figure, ShadesTextUpToTheSecondLargestValueWhereTheFirstDwarfsIt) {
+TEST(Figure, ShadesTextUpToThreeTimesTheSecondLargestValueWhereTheFirstDwarfsIt) {
   const auto top = [](const std::vector<float>& values) {
     const std::vector<std::string> tokens(values.size(), "t");
     return figure_of(results_of(made_row(tokens, values))[0], {}, "x.png").top;
   };
-  EXPECT_DOUBLE_EQ(top({0.75f, 0.125f, 0.125f}), 0.125);
-  EXPECT_DOUBLE_EQ(top({0.125f, 0.125f, 0.75f}), 0.125);
+  EXPECT_DOUBLE_EQ(top({0.75f, 0.125f, 0.125f}), 0.375);
+  EXPECT_DOUBLE_EQ(top({0.125f, 0.125f, 0.75f}), 0.375);
   EXPECT_DOUBLE_EQ(top({0.5f, 0.25f, 0.25f}), 0.5);
   EXPECT_DOUBLE_EQ(top({1, 0, 0}), 1);
   EXPECT_DOUBLE_EQ(top({0, 0, 0}), 1);
