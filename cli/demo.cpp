@@ -169,10 +169,10 @@ void run_demo(const Arguments& arguments) {
       "  headwater compare verb-number --by method --text \"The author of the books\"\n"
       "  headwater generate facts --prompt \"Anna took the key to the box. Ben went to the cave. "
       "Where is the key?\"\n"
-      "  headwater evaluate facts                       which method finds the true word\n"
+      "  headwater evaluate facts                        # which method finds the true word\n"
       "  headwater rollout {} --row cls --by-layer -o cls.svg\n"
-      "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png      "
-      "docs/formats.md",
+      "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png  "
+      "# docs/formats.md",
       tour.place("quick-fox.json")));
   std::fputs(tour.text().c_str(), stdout);
 }
