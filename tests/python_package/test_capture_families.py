@@ -33,7 +33,7 @@ def fused(heads, how):
 
 def check(model, inputs, where, references):
     seen, changed = captured(model, inputs)
-    by_interface = interface.usable(model)  # T5 from transformers 5.15 on, ModernBERT from 5.1 on
+    by_interface = interface.usable(model)  # T5 from transformers 5.15 on, ModernBERT after 5.0
     assert seen.how == ("interface" if by_interface else "eager") and len(seen.layers) == len(references)
     assert changed <= 2e-6
     assert max(float(layer[0].max()) for layer in references) > 0.3, "attention is too uniform to tell anything"
