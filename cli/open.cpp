@@ -1,5 +1,7 @@
 #include "cli/open.h"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "headwater/core/fail.h"
@@ -21,7 +23,10 @@ const char* file_option(const ReadOptions& read) {
 std::string known_models(const std::string& name) {
   const std::vector<std::string> names = shipped_models();
   if (names.empty()) return "; check the name";
-  return suggestion(name, std::vector<std::string_view>(names.begin(), names.end()));
+  const std::string_view near =
+      nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
+  if (near.empty()) return fmt::format("; these are {}", fmt::join(names, ", "));
+  return fmt::format("; did you mean '{}'?", near);
 }
 
 }  // namespace
