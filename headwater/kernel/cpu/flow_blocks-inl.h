@@ -75,10 +75,27 @@ HWY_INLINE Block minus(const Block& a, const Block& b) {
   return out;
 }
 
+// hn::SumOfLanes puts the sum into every lane, which costs as much again.
+template <class D>
+HWY_INLINE int32_t sum_of_lanes(D d, hn::Vec<D> a) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)d;
+  return hn::GetLane(a);
+#else
+  if constexpr (hn::MaxLanes(d) > 4) {
+    const hn::Half<D> half;
+    return sum_of_lanes(half, hn::Add(hn::LowerHalf(half, a), hn::UpperHalf(half, a)));
+  } else {
+    a = hn::Add(a, hn::Shuffle1032(a));
+    return hn::GetLane(hn::Add(a, hn::Shuffle2301(a)));
+  }
+#endif
+}
+
 HWY_INLINE int32_t sum_of(const Block& a) {
   IntVec sum = a.part[0];
   for (int v = 1; v < vectors_of_a_block; ++v) sum = hn::Add(sum, a.part[v]);
-  return hn::GetLane(hn::SumOfLanes(Ints(), sum));
+  return sum_of_lanes(Ints(), sum);
 }
 
 HWY_INLINE Bits positive(const Block& a) {

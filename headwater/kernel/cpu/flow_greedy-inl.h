@@ -107,7 +107,7 @@ int32_t Solver::heaviest_first(int32_t most) {
   sent += push_supply(task_.source, most - sent);
   for (int c = begin_; c < end_ && sent < most; ++c) {
     const int j = c * flow_block;
-    const Block limits = repeated(heavy);
+    const Block limits = repeated(heavy_);
     for (Bits bits = less(limits, load_block(supply_.data() + j)); bits; bits &= bits - 1)
       sent += push_supply(j + first_of(bits), most - sent);
   }
@@ -124,15 +124,15 @@ int32_t Solver::node_by_node(int32_t most) {
 }
 
 // Row u of level k, sixteen arcs at a time, each as far as the chain below it goes.
-int32_t Solver::push_row(int k, int u, int32_t most) {
+HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
   int32_t sent = 0;
   int32_t* arcs = row(k, u);
   uint64_t* live = at(task_.bottom).live.data();
   for (int w = low_; w < high_; ++w) {
     uint64_t open = line(at(k).open, u)[w] & live[w];
     while (open) {
-      const int c = w * blocks_of_a_word + first_of(open) / flow_block;
-      open &= ~(uint64_t{0xffff} << (c % blocks_of_a_word * flow_block));
+      const int c = w * blocks_of_a_word + block_with(first_of(open));
+      open &= ~(uint64_t{0xffff} << shift_of_block(c));
       const int j = c * flow_block;
       const Block room = load_block(room_.data() + j);
       Block amount = smaller(load_block(arcs + j), room);
@@ -178,8 +178,8 @@ int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
     for (int w = low_; w < high_ && room > 0; ++w) {
       uint64_t open = line(at(k).open, u)[w] & crossing.column_live[static_cast<size_t>(w)];
       while (open && room > 0) {
-        const int c = w * blocks_of_a_word + first_of(open) / flow_block;
-        open &= ~(uint64_t{0xffff} << (c % blocks_of_a_word * flow_block));
+        const int c = w * blocks_of_a_word + block_with(first_of(open));
+        open &= ~(uint64_t{0xffff} << shift_of_block(c));
         const int j = c * flow_block;
         const Block column = load_block(crossing.column.data() + j);
         Block amount = smaller(load_block(arcs + j), column);
@@ -214,6 +214,28 @@ int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
   return sent;
 }
 
+// Drops the nodes of levels up to k that can pass nothing down from those that may.
+void Solver::refresh_live(int k) {
+  failed_ = 0;
+  for (int l = task_.bottom + 1; l <= k; ++l) {
+    Level& level = at(l);
+    const uint64_t* below = at(l - 1).live.data();
+    const bool column = has(below, t_);
+    for (int w = low_; w < high_; ++w) {
+      const size_t x = static_cast<size_t>(w);
+      if (!level.live[x]) continue;
+      uint64_t good = column ? level.column_live[x] : 0;
+      const int first = w * blocks_of_a_word;
+      for (int c = first; c < std::min(first + blocks_of_a_word, end_); ++c)
+        good |= below[w] & uint64_t{positive(load_block(level.diagonal.data() + c * flow_block))}
+                               << shift_of_block(c);
+      const uint64_t asked = level.live[x] & ~good;
+      if (asked) good |= rows_meeting(line(level.open, w * word_bits), words_, below, asked);
+      level.live[x] &= good;
+    }
+  }
+}
+
 int32_t Solver::push(int k, int u, int32_t most) {
   if (k == task_.bottom) {
     const int32_t p = std::min(most, room_[u]);
@@ -240,11 +262,17 @@ int32_t Solver::push(int k, int u, int32_t most) {
     int32_t* arcs = row(k, u);
     const uint64_t* open = line(level.open, u);
     const uint64_t* live = at(k - 1).live.data();
+    if (left > 0 && failed_ >= most_failed()) refresh_live(k - 1);
     for (int w = low_; w < high_ && left > 0; ++w)
       for (uint64_t bits = open[w] & live[w]; bits && left > 0; bits &= bits - 1) {
         const int v = w * word_bits + first_of(bits);
         const int32_t p = push(k - 1, v, std::min(left, arcs[v]));
-        if (p == 0) continue;
+        if (p == 0) {
+          if (++failed_ < most_failed()) continue;
+          refresh_live(k - 1);
+          bits &= live[w] | (bits & -bits);
+          continue;
+        }
         take_arc(k, u, v, p);
         left -= p;
       }

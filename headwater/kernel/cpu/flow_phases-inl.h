@@ -1,4 +1,6 @@
 // The flow solver's second part: Dinic's phases on the residual network that the greedy flow left.
+// A phase ends early where most of what it tries leads nowhere: fronts of bits are found faster
+// than such nodes are left one by one. Every phase sends something, so this ends.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H
@@ -108,14 +110,8 @@ void Solver::label_above(int k, int d) {
     const size_t x = static_cast<size_t>(w);
     to[w] |= from[w] & above.diagonal_open[x];
     if (column) to[w] |= above.column_live[x];
-    for (uint64_t bits = above.unseen[x] & ~to[w]; bits; bits &= bits - 1) {
-      const uint64_t* open = line(above.open, w * word_bits + first_of(bits));
-      for (int e = low_; e < high_; ++e) {
-        if (!(open[e] & from[e])) continue;
-        to[w] |= bits & -bits;
-        break;
-      }
-    }
+    const uint64_t asked = above.unseen[x] & ~to[w];
+    if (asked) to[w] |= rows_meeting(line(above.open, w * word_bits), words_, from, asked);
   }
 }
 
@@ -139,27 +135,29 @@ void Solver::label_below(int k, int d) {
   if (over) add(to, t_);
 }
 
-// The nodes of level k that send flow to (k - 1, v) over their rows.
-const uint64_t* Solver::senders(int k, int v) {
+// Those of 64 nodes of level k that send flow to (k - 1, v) over their rows.
+uint64_t Solver::senders(int k, int v, int w, uint64_t asked) {
   Level& level = at(k);
-  const int x = v / word_bits;
-  if (!level.turned[static_cast<size_t>(x)]) {
-    level.turned[static_cast<size_t>(x)] = 1;
-    uint64_t square[word_bits];
-    for (int w = low_; w < high_; ++w) {
-      for (int r = 0; r < word_bits; ++r) {
-        const int u = w * word_bits + r;
-        square[r] = u < n_ ? line(level.used, u)[x] : 0;
-      }
-      transpose(square);
-      for (int r = 0; r < word_bits; ++r) line(level.used_in, x * word_bits + r)[w] = square[r];
-    }
+  if (words_ <= most_short) {
+    uint64_t single[most_short] = {};
+    add(single, v);
+    return rows_meeting(line(level.used, w * word_bits), words_, single, asked);
   }
-  return line(level.used_in, v);
+  const int x = v / word_bits;
+  uint8_t& turned = level.turned[static_cast<size_t>(x * words_ + w)];
+  if (!turned) {
+    turned = 1;
+    uint64_t square[word_bits];
+    for (int r = 0; r < word_bits; ++r) square[r] = line(level.used, w * word_bits + r)[x];
+    transpose(square);
+    for (int r = 0; r < word_bits; ++r) line(level.used_in, x * word_bits + r)[w] = square[r];
+  }
+  return line(level.used_in, v)[w] & asked;
 }
 
 int32_t Solver::augment(int32_t most) {
   int32_t sent = 0;
+  failed_ = 0;
   const int k = task_.top - 1, d = source_distance_;
   for (int w = low_; w < high_; ++w)
     for (uint64_t bits = supplied_[static_cast<size_t>(w)] & front(d, k)[w]; bits;
@@ -168,7 +166,7 @@ int32_t Solver::augment(int32_t most) {
       const int32_t p = advance(k, u, d, std::min(supply_[u], most - sent));
       supply_[u] -= p;
       sent += p;
-      if (sent == most) return sent;
+      if (sent == most || lost()) return sent;
     }
   return sent;
 }
@@ -194,7 +192,8 @@ void Solver::use(int k, int u, int v, int32_t amount) {
     steps_.push_back({&arc, amount});
     const bool before = arc < full;
     follow(arc, full, line(level.open, u), line(level.used, u), v);
-    if (before != (arc < full) && level.turned[static_cast<size_t>(v) / word_bits])
+    if (words_ > most_short && before != (arc < full) &&
+        level.turned[static_cast<size_t>(v / word_bits * words_ + u / word_bits)])
       line(level.used_in, v)[u / word_bits] ^= bit_of(u);
   }
 }
@@ -211,6 +210,7 @@ int32_t Solver::advance(int k, int u, int d, int32_t most) {
   int32_t sent = k > task_.bottom ? advance_down(k, u, d, most) : 0;
   if (sent < most && k + 1 < task_.top) sent += advance_up(k, u, d, most - sent);
   if (sent < most) drop(front(d, k), u);
+  failed_ += sent == 0;
   return sent;
 }
 
@@ -229,7 +229,7 @@ int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   if (left > 0 && has(next, u) && level.diagonal[u] > 0) down(u, level.diagonal[u]);
   const uint64_t* open = line(level.open, u);
   for (int w = low_; w < high_ && left > 0; ++w)
-    for (uint64_t bits; left > 0 && (bits = open[w] & next[w]) != 0;) {
+    for (uint64_t bits; left > 0 && !lost() && (bits = open[w] & next[w]) != 0;) {
       const int v = w * word_bits + first_of(bits);
       down(v, row(k, u)[v]);
     }
@@ -251,20 +251,23 @@ int32_t Solver::advance_up(int k, int u, int d, int32_t most) {
     up(u, network_.diagonals[static_cast<size_t>(k) + 1][u] - above.diagonal[u]);
   if (u == t_) {
     for (int w = low_; w < high_ && left > 0; ++w)
-      for (uint64_t bits;
-           left > 0 && (bits = above.column_used[static_cast<size_t>(w)] & next[w]) != 0;) {
+      for (uint64_t bits; left > 0 && !lost() &&
+                          (bits = above.column_used[static_cast<size_t>(w)] & next[w]) != 0;) {
         const int from = w * word_bits + first_of(bits);
         up(from, above.column_full[from] - above.column[from]);
       }
     return most - left;
   }
   if (left == 0) return most;
-  const uint64_t* from = senders(k + 1, u);
-  for (int w = low_; w < high_ && left > 0; ++w)
-    for (uint64_t bits; left > 0 && (bits = from[w] & next[w]) != 0;) {
+  for (int w = low_; w < high_ && left > 0; ++w) {
+    if (!next[w]) continue;
+    for (uint64_t bits = senders(k + 1, u, w, next[w]); left > 0 && !lost() && (bits &= next[w]);
+         bits &= bits - 1) {
       const int sender = w * word_bits + first_of(bits);
-      up(sender, network_.row(k + 1, sender)[u] - row(k + 1, sender)[u]);
+      const int32_t carried = network_.row(k + 1, sender)[u] - row(k + 1, sender)[u];
+      if (carried > 0) up(sender, carried);
     }
+  }
   return most - left;
 }
 

@@ -39,7 +39,9 @@ class Solver final : public FlowSolver {
       : network_(network),
         n_(network.n),
         blocks_(network.stride / flow_block),
-        words_((network.stride + word_bits - 1) / word_bits),
+        words_(words_of(network.stride)),
+        heavy_(network.causal ? heavy_anyway
+                              : std::min(heavy_anyway, flow_unit / std::max(1, network.n) * 2)),
         level_(static_cast<size_t>(network.levels()) + 1),
         supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
@@ -67,7 +69,11 @@ class Solver final : public FlowSolver {
   void visit_flow(const FlowVisit& visit) const override;
 
  private:
-  static constexpr int32_t heavy = 1 << 24;  // a supply of more than 1/64
+  // A supply is large from 1/64 on; among many tokens that all attend to each other, from twice the
+  // mean on.
+  static constexpr int32_t heavy_anyway = 1 << 24;
+  // From so many nodes that lead nowhere on, a new look at all of them costs less than to go on.
+  static constexpr int most_lost = 4;
 
   // The arcs out of a level's nodes, and what the search knows of the nodes.
   struct Level {
@@ -76,11 +82,12 @@ class Solver final : public FlowSolver {
     IntArray column;    // (k, u) -> (k-1, t), zero for u = t
     IntArray column_full;
     // One bit an arc, a line of words_ a node; without the diagonal and the column.
-    std::vector<uint64_t> whole;    // u's arcs that have a capacity at all
-    std::vector<uint64_t> open;     // ... that have some left
-    std::vector<uint64_t> used;     // ... that carry flow
-    std::vector<uint64_t> used_in;  // v's arcs that carry flow from u, in the words turned
-    std::vector<uint8_t> turned;    // by word of v
+    std::vector<uint64_t> whole;  // u's arcs that have a capacity at all
+    std::vector<uint64_t> open;   // ... that have some left
+    std::vector<uint64_t> used;   // ... that carry flow
+    // Only where rows are long: v's arcs that carry flow from u, for words of v and of u turned.
+    std::vector<uint64_t> used_in;
+    std::vector<uint8_t> turned;
     // One bit a node.
     std::vector<uint64_t> live;  // may still pass something down in the greedy flow
     std::vector<uint64_t> column_live;
@@ -99,20 +106,23 @@ class Solver final : public FlowSolver {
   uint64_t* line(std::vector<uint64_t>& bits, int u) const {
     return bits.data() + static_cast<size_t>(u) * static_cast<size_t>(words_);
   }
-  void change(int k, int u) {
-    Level& level = at(k);
-    if (level.is_changed[static_cast<size_t>(u)]) return;
-    level.is_changed[static_cast<size_t>(u)] = 1;
-    level.changed.push_back(u);
+  // What is rare stays out of line, so that vectors stay in registers.
+  HWY_INLINE void change(int k, int u) {
+    if (!at(k).is_changed[static_cast<size_t>(u)]) first_change(k, u);
+  }
+  HWY_NOINLINE void first_change(int k, int u) {
+    at(k).is_changed[static_cast<size_t>(u)] = 1;
+    at(k).changed.push_back(u);
+  }
+  HWY_NOINLINE void make_places() {
+    places_.resize(std::max<size_t>(4096, 2 * saved_));
+    taken_.resize(places_.size() * flow_block);
   }
 
   // Takes amounts from sixteen arcs of (k, u).
-  void take_arcs(int k, int u, int c, const Block& amount) {
+  HWY_INLINE void take_arcs(int k, int u, int c, const Block& amount) {
     change(k, u);
-    if (saved_ == places_.size()) {
-      places_.resize(std::max<size_t>(4096, 2 * saved_));
-      taken_.resize(places_.size() * flow_block);
-    }
+    if (saved_ == places_.size()) make_places();
     int32_t* arcs = row(k, u) + c * flow_block;
     const Block before = load_block(arcs), after = minus(before, amount);
     places_[saved_] = arcs;
@@ -120,8 +130,7 @@ class Solver final : public FlowSolver {
     ++saved_;
     store_block(after, arcs);
     set_block(line(at(k).open, u), c, positive(after));
-    line(at(k).used, u)[c / blocks_of_a_word] |= static_cast<uint64_t>(positive(amount))
-                                                 << (c % blocks_of_a_word * flow_block);
+    line(at(k).used, u)[word_of_block(c)] |= uint64_t{positive(amount)} << shift_of_block(c);
   }
 
   // Takes from a single arc, which is not one of the diagonal or the column.
@@ -138,6 +147,7 @@ class Solver final : public FlowSolver {
   int32_t fill(int32_t value) {
     const int32_t limit = task_.limit;
     if (value < limit) value += heaviest_first(limit - value);
+    if (value < limit && task_.column_first) value += into_column(limit - value);
     if (value < limit) value += straight_down(limit - value);
     if (value < limit) value += into_column(limit - value);
     if (value < limit) value += node_by_node(limit - value);
@@ -163,6 +173,8 @@ class Solver final : public FlowSolver {
   int32_t push_supply(int u, int32_t most);
   int32_t heaviest_first(int32_t most);
   int32_t node_by_node(int32_t most);
+  int most_failed() const { return words_; }
+  void refresh_live(int k);
   int32_t push(int k, int u, int32_t most);
   int32_t push_row(int k, int u, int32_t most);
   int32_t push_row_into_column(int k, int u, int32_t most);
@@ -175,7 +187,8 @@ class Solver final : public FlowSolver {
     return fronts_.data() + static_cast<size_t>(d * (task_.top - task_.bottom) + k - task_.bottom) *
                                 static_cast<size_t>(words_);
   }
-  const uint64_t* senders(int k, int v);
+  uint64_t senders(int k, int v, int w, uint64_t asked);
+  bool lost() const { return failed_ >= most_lost; }
   int32_t augment(int32_t most);
   int32_t advance(int k, int u, int d, int32_t most);
   int32_t advance_down(int k, int u, int d, int32_t most);
@@ -187,6 +200,7 @@ class Solver final : public FlowSolver {
 
   const FlowNetwork& network_;
   const int n_, blocks_, words_;
+  const int32_t heavy_;
   std::vector<Level> level_;
   std::vector<uint64_t> supplied_;  // nodes with supplies that are left
   std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
@@ -200,6 +214,7 @@ class Solver final : public FlowSolver {
   int source_distance_ = 0;
   bool cut_ = false;
   bool own_chain_first_ = false;
+  int failed_ = 0;  // nodes that led nowhere since what leads somewhere was looked up
   std::vector<int32_t*> places_;
   IntArray taken_;
   size_t saved_ = 0;
@@ -240,14 +255,16 @@ void Solver::make_level(int k) {
     level.column = IntArray(stride);
     level.column_full = IntArray(stride);
     level.is_changed.resize(stride);
-    level.whole.resize(static_cast<size_t>(n_) * words);
+    level.whole.resize(static_cast<size_t>((n_ + word_bits - 1) / word_bits * word_bits) * words);
     for (int u = 0; u < n_; ++u)
       for (int c = 0; c < blocks_; ++c)
         set_block(line(level.whole, u), c, positive(load_block(row(k, u) + c * flow_block)));
     level.open = level.whole;
     level.used.resize(level.whole.size());
-    level.used_in.resize(words * word_bits * words);
-    level.turned.resize(words);
+    if (words_ > most_short) {
+      level.used_in.resize(words * word_bits * words);
+      level.turned.resize(words * words);
+    }
     for (std::vector<uint64_t>* bits :
          {&level.column_live, &level.diagonal_open, &level.diagonal_used, &level.column_used})
       bits->resize(words);
@@ -293,6 +310,7 @@ void Solver::begin(const FlowTask& task) {
   cut_ = false;
   std::copy_n(task.supply, supply_.size(), supply_.data());
   std::copy_n(task.demand, room_.size(), room_.data());
+  failed_ = most_failed();
   for (int k = task.bottom; k < task.top; ++k) begin_level(k);
 }
 
