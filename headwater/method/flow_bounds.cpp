@@ -54,6 +54,13 @@ void SinkBounds::compute(int t) {
   }
 }
 
+void ChainBound::compute(int t, int top) {
+  from_the_side_ = 0;
+  for (int l = 1; l <= top - 2; ++l)
+    from_the_side_ += capacities_.column_sums(l)[static_cast<size_t>(t)] - capacities_.row(l, t)[t];
+  for (int u = 0; u < capacities_.n(); ++u) column_[u] = capacities_.row(top - 1, u)[t];
+}
+
 SourceBounds::SourceBounds(const Capacities& capacities, int top, const std::vector<int>& sources,
                            int most)
     : capacities_(capacities) {

@@ -7,6 +7,10 @@
 // with V and U themselves such bounds of the two halves. And whatever the source is, no more goes
 // through (1, u) than layer 2 brings there, so from three layers on
 //   F(i, t) <= min(1, sum_u min(c_2(u), A_1[u, t])),   c_2 = column sums of layer 2.
+// Or by where flow enters t's own chain of nodes (0, t) ... (m, t): from the side, over arcs
+// (l, u) -> (l-1, t) with u != t and l <= m, or at its upper end. With m = top - 2 that end takes
+// what two layers bring, which has a closed form:
+//   F(i, t) <= sum_{l <= top-2} (c_l(t) - A_l[t, t]) + sum_u min(A_top[i, u], A_{top-1}[u, t]).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,7 +20,7 @@
 
 namespace headwater {
 
-/// The last bound above, for each t: what t takes in from any source three or more layers up.
+/// The bound by level 1, for each t: what t takes in from any source three or more layers up.
 std::vector<int32_t> intake(const Capacities& capacities);
 
 /// U_l(., t) for one t and the levels 1 ... top - 1.
@@ -34,6 +38,24 @@ class SinkBounds {
   int top_;
   std::vector<kernel::IntArray> levels_;
   int32_t any_ = 0;
+};
+
+/// The last bound above, by t's own chain, for one t and one top layer from 3 on.
+class ChainBound {
+ public:
+  explicit ChainBound(const Capacities& capacities)
+      : capacities_(capacities), column_(capacities.stride()) {}
+  /// n time.
+  void compute(int t, int top);
+  /// For the source whose row of the top layer this is; begin and end as in sum_of_minima.
+  int64_t of(const int32_t* row, int begin, int end) const {
+    return from_the_side_ + kernel::flow_table().sum_of_minima(row, column_.data(), begin, end);
+  }
+
+ private:
+  const Capacities& capacities_;
+  kernel::IntArray column_;  // of layer top - 1
+  int64_t from_the_side_ = 0;
 };
 
 /// V_l(i, .) for the sources asked for, and as many levels as there is memory for.

@@ -154,6 +154,12 @@ void SinkCheck::bounded(int i, int top, int32_t value,
           std::min<int64_t>(row[u], level_[static_cast<size_t>(top) - 1][static_cast<size_t>(u)]);
     best = std::min(best, sum);
   }
+  if (top >= 3 && best > value) {  // by where t's own chain is entered
+    int64_t sum = 0;
+    for (int l = 1; l <= top - 2; ++l) sum += check_.column_sum(l, t_) - capacities.row(l, t_)[t_];
+    for (int u = 0; u < n; ++u) sum += std::min<int64_t>(row[u], capacities.row(top - 1, u)[t_]);
+    best = std::min(best, sum);
+  }
   for (int l = 2; l <= top && best > value; ++l) {  // through level l - 1, whatever the source
     int64_t sum = 0;
     for (int u = 0; u < n; ++u)

@@ -19,6 +19,9 @@ namespace {
 
 constexpr int32_t unknown = -1;
 constexpr int most_surplus = 5;  // a flow is worth raising if its source still feeds all but a 5th
+// How a flow begins.
+enum class Start { anew, column_first, raised };
+
 constexpr int shallowest_universal = 5;  // layers: three below the vector, two above
 
 class Pairs {
@@ -64,6 +67,7 @@ class Pairs {
   struct Scratch {
     Scratch(const Capacities& capacities, int top)
         : bounds(capacities, std::max(top, 2)),
+          chain(capacities),
           cuts(capacities.stride()),
           below(capacities.stride()),
           here(capacities.stride()),
@@ -71,6 +75,7 @@ class Pairs {
       for (int l = 0; l <= top; ++l) known.emplace_back(capacities.stride());
     }
     SinkBounds bounds;
+    ChainBound chain;
     CutPool cuts;
     kernel::IntArray below, here, full;
     std::vector<kernel::IntArray> known;  // values of all top layers
@@ -108,7 +113,7 @@ class Pairs {
   void climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int top, int32_t any,
                    SinkCheck* check);
   int32_t solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top, int32_t limit,
-                SinkCheck* check, bool raised = false);
+                SinkCheck* check, Start start = Start::anew);
   const std::vector<std::vector<int64_t>>& checked_source(int i, int top);
   void count_saturated();
 
@@ -156,7 +161,7 @@ void Pairs::universal() {
 
 // A flow with its proof. Cuts go to the pool.
 int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top,
-                     int32_t limit, SinkCheck* check, bool raised) {
+                     int32_t limit, SinkCheck* check, Start start) {
   kernel::FlowTask task;
   task.supply = capacities_.row(top, i);
   task.demand = capacities_.bottom_column(t);
@@ -167,7 +172,8 @@ int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t,
   task.begin = capacities_.causal() ? t : 0;
   task.end = capacities_.causal() ? i + 1 : n_;
   task.shown = check != nullptr;
-  const int32_t value = raised ? solver.raise(task) : solver.solve(task);
+  task.column_first = start == Start::column_first;
+  const int32_t value = start == Start::raised ? solver.raise(task) : solver.solve(task);
   if (solver.has_cut()) scratch.cuts.add(task, solver, value);
   if (check) {
     check_->flow(task, solver, value);
@@ -208,6 +214,10 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
   if (check_) check.emplace(*check_, t, std::max(1, top - 1));
   scratch.cuts.clear();
   bool bounds_known = false;
+  const auto compute_bounds = [&] {
+    scratch.bounds.compute(t);
+    scratch.chain.compute(t, top);
+  };
   int64_t count = 0;
   for (size_t r : order_) {
     int32_t& out = value(top, r, c);
@@ -232,17 +242,19 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
         // Mostly t takes in all it can, which needs no other bound.
         out = solve(solver, scratch, i, t, top, most, check ? &*check : nullptr);
         bounds_known = out < most;
-        if (bounds_known) scratch.bounds.compute(t);
+        if (bounds_known) compute_bounds();
       } else {
-        if (!bounds_known) scratch.bounds.compute(t);
+        if (!bounds_known) compute_bounds();
         bounds_known = true;
         int64_t limit = std::min(most, scratch.bounds.of_any_source());
         limit = std::min(limit, run.sum_of_minima(row, scratch.bounds.level(top - 1), begin, end));
         limit = std::min(limit, from_sources.with(scratch.bounds, static_cast<int>(r),
                                                   causal ? t : 0, causal ? i + 1 : n_));
         limit = scratch.cuts.bound(row, limit, begin, end);
-        out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit),
-                    check ? &*check : nullptr);
+        const int64_t by_chain = scratch.chain.of(row, begin, end);
+        out =
+            solve(solver, scratch, i, t, top, static_cast<int32_t>(std::min(limit, by_chain)),
+                  check ? &*check : nullptr, by_chain < limit ? Start::column_first : Start::anew);
       }
     }
     if (check) check->bounded(i, top, out, top >= 3 ? &checked_sources_[r] : nullptr);
@@ -271,7 +283,7 @@ void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
         limit = std::min<int64_t>(limit, intake_[static_cast<size_t>(t)]);
         const bool worth = below[i] - row[i] <= below[i] / most_surplus;
         out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit),
-                    check ? &*check : nullptr, top > 3 && worth);
+                    check ? &*check : nullptr, top > 3 && worth ? Start::raised : Start::anew);
       } else {
         out = static_cast<int32_t>(limit);
       }
@@ -327,6 +339,7 @@ void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int
   const kernel::FlowTable& run = kernel::flow_table();
   const bool causal = capacities_.causal();
   scratch.cuts.clear();
+  scratch.chain.compute(t, top);
   for (int u = 0; u < n_; ++u)
     scratch.full[u] = scratch.below[u] >= any ? std::numeric_limits<int32_t>::max() : 0;
   for (int i = n_ - 1; i >= 0; --i) {
@@ -344,7 +357,9 @@ void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int
       if (check) check->combined(i, top, out);
     } else {
       limit = scratch.cuts.bound(row, limit, begin, end);
-      out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit), check);
+      const int64_t by_chain = scratch.chain.of(row, begin, end);
+      out = solve(solver, scratch, i, t, top, static_cast<int32_t>(std::min(limit, by_chain)),
+                  check, by_chain < limit ? Start::column_first : Start::anew);
     }
     if (check) check->bounded(i, top, out, nullptr);
   }

@@ -9,7 +9,7 @@
 namespace headwater {
 
 int matrices_left(const Capacities& capacities, int solvers) {
-  constexpr double beside = 64e6;
+  constexpr double beside = 40e6;  // of 64 MB; the rest is for the program itself
   const int layers = capacities.layers(), n = capacities.n();
   const double of_solver = 1.125 * std::max(0, layers - 2);  // numbers, and four bits an arc
   const int result = 5;  // int32, double, float and the lowest layer's columns
