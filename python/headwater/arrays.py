@@ -73,7 +73,12 @@ def for_engine(array: Any) -> Any:
             raise Error(f"memory: holds {array.dtype}, expected numbers, f16, bf16, f32 or f64; convert it first")
         return np.ascontiguousarray(array)
     if hasattr(array, "__dlpack__"):
-        return np.ascontiguousarray(np.from_dlpack(array)) if on_cpu(array) else np.asarray(array)
+        if not on_cpu(array):
+            return np.asarray(array)
+        try:
+            return np.ascontiguousarray(np.from_dlpack(array))
+        except RuntimeError:  # bfloat16, which NumPy has not and the engine takes
+            return array
     return np.ascontiguousarray(array, dtype=np.float32)
 
 

@@ -87,6 +87,8 @@ def test_jax_goes_in_and_comes_out(stack):
     jax = pytest.importorskip("jax")
     result = hw.rollout([jax.numpy.asarray(layer) for layer in stack])
     assert isinstance(result.values, jax.Array)
+    half = hw.rollout(jax.numpy.asarray(stack, dtype=jax.numpy.bfloat16))
+    assert isinstance(half.values, jax.Array) and np.abs(half.numpy() - result.numpy()).max() < 1e-2
 
 
 def test_arrays_are_borrowed_not_copied(stack):
