@@ -1,4 +1,4 @@
-"""Builds of their own: the tests with sanitizers, the readers under a fuzzer."""
+"""A build of its own, with sanitizers: the tests in it, and the readers under a fuzzer."""
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -9,45 +9,40 @@ FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_i
                 "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer"]
 
 
-def configured(report, preset, *options):
-    status, output = run(["cmake", "--preset", preset, "-DHEADWATER_BENCH=OFF", *options])
-    if status:
-        report.fail(f"cmake --preset {preset}:\n{tail(output)}")
-    return status == 0
+def built(report, *targets):
+    """Whether the targets, or everything, could be built with sanitizers."""
+    chosen = [word for target in targets for word in ("--target", target)]
+    for command in (["cmake", "--preset", "sanitize"], ["cmake", "--build", "--preset", "sanitize", *chosen]):
+        status, output = run(command)
+        if status:
+            report.fail(f"{' '.join(command)}:\n{tail(output)}")
+            return False
+    return True
 
 
 def asan(report):
     """the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
-    if not configured(report, "asan", "-DHEADWATER_TESTS=ON"):
-        return
-    status, output = run(["cmake", "--build", "--preset", "asan"])
-    if status:
-        report.fail(f"cmake --build --preset asan:\n{tail(output)}")
+    if not built(report):
         return
     # For the command that tests start; it is a program of its own.
     env = os.environ | {"LSAN_OPTIONS": f"suppressions={ROOT}/tools/checks/leaks.txt:print_suppressions=0"}
-    status, output = run(["ctest", "--preset", "asan", "--no-tests=error", "-j", str(os.cpu_count())], env=env)
+    status, output = run(["ctest", "--preset", "sanitize", "--no-tests=error", "-j", str(os.cpu_count())], env=env)
     report.note = next((line for line in output.splitlines() if "tests passed" in line), "")
     if status:
-        report.fail(f"ctest --preset asan:\n{tail(output, 80)}")
+        report.fail(f"ctest --preset sanitize:\n{tail(output, 80)}")
 
 
 def fuzz(report):
     """each reader under libFuzzer for FUZZ_SECONDS (20), starting from the hostile files and tests/golden"""
     seconds = int(os.environ.get("FUZZ_SECONDS", "20"))
-    if not (ROOT / "tests/fuzz/CMakeLists.txt").exists():
-        report.fail(f"tests/fuzz/CMakeLists.txt is not there, expected targets {', '.join(FUZZ_TARGETS)}")
-        return
-    if not configured(report, "fuzz"):
+    if not built(report, *FUZZ_TARGETS):
         return
 
     def one(target):
         """What went wrong with a target, or None."""
-        program = next((path for path in (ROOT / "build/fuzz").rglob(target) if path.is_file()), None)
-        if program is None:
-            return f"{target}: built, but not found in build/fuzz"
+        program = ROOT / "build/sanitize/tests/fuzz" / target
         # New inputs go to the first folder, crashes to found/; seeds are only read.
-        corpus, found = ROOT / "build/fuzz/corpus" / target, ROOT / "build/fuzz/found" / target
+        corpus, found = ROOT / "build/sanitize/corpus" / target, ROOT / "build/sanitize/found" / target
         shutil.rmtree(found, ignore_errors=True)
         for folder in (corpus, found):
             folder.mkdir(parents=True, exist_ok=True)
@@ -58,14 +53,7 @@ def fuzz(report):
                              timeout=seconds + 120)
         return f"{target}: exit status {status}\n{tail(output)}" if status else None
 
-    ready = []
-    for target in FUZZ_TARGETS:
-        status, output = run(["cmake", "--build", "--preset", "fuzz", "--target", target])
-        if status:
-            report.fail(f"{target} does not build:\n{tail(output)}")
-        else:
-            ready.append(target)
-    report.note = f"{len(ready)} targets, {seconds} s each"
+    report.note = f"{len(FUZZ_TARGETS)} targets, {seconds} s each"
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for failure in filter(None, pool.map(one, ready)):
+        for failure in filter(None, pool.map(one, FUZZ_TARGETS)):
             report.fail(failure)

@@ -1,23 +1,13 @@
 // The operations of backward.h for every instruction set, from one source, as kernels.cpp has the
 // others.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#ifdef HEADWATER_ONE_TARGET
-#define HWY_COMPILE_ONLY_STATIC
-#else
-#ifdef HEADWATER_ONE_TARGET
-#define HWY_COMPILE_ONLY_STATIC
-#else
-#define HWY_COMPILE_ALL_ATTAINABLE
-#endif
-#endif
+#include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/backward.cpp"
-// foreach_target.h has to come first, which alphabetical order would not give.
+// foreach_target.h has to come before the others, which alphabetical order would not give.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
 #include "headwater/kernel/backward.h"
-
 #include "headwater/kernel/cpu/backward_activation-inl.h"
 #include "headwater/kernel/cpu/backward_attention-inl.h"
 #include "headwater/kernel/cpu/backward_norm-inl.h"

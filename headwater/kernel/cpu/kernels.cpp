@@ -1,16 +1,8 @@
 // The kernels for every instruction set, from one source: Highway includes this file once for each.
-// SVE and RVV are left out because their vectors, of unknown length, cannot stand in the arrays
-// that multiply keeps its sums in; such machines run NEON or the baseline.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-// Also the baseline that any machine of this kind has, so that it is tested on every machine.
-#ifdef HEADWATER_ONE_TARGET
-#define HWY_COMPILE_ONLY_STATIC
-#else
-#define HWY_COMPILE_ALL_ATTAINABLE
-#endif
+#include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/kernels.cpp"
-// foreach_target.h has to come first, which alphabetical order would not give.
+// foreach_target.h has to come before the others, which alphabetical order would not give.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on

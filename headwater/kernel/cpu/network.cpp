@@ -1,24 +1,18 @@
 // The operations of network.h for every instruction set, from one source, as kernels.cpp has the
 // others.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#ifdef HEADWATER_ONE_TARGET
-#define HWY_COMPILE_ONLY_STATIC
-#else
-#define HWY_COMPILE_ALL_ATTAINABLE
-#endif
+#include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/network.cpp"
-// foreach_target.h has to come first, which alphabetical order would not give.
+// foreach_target.h has to come before the others, which alphabetical order would not give.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
-#include "headwater/kernel/network.h"
-
 #include "headwater/kernel/cpu/attention-inl.h"
 #include "headwater/kernel/cpu/linear-inl.h"
 #include "headwater/kernel/cpu/norm-inl.h"
 #include "headwater/kernel/cpu/rotate-inl.h"
 #include "headwater/kernel/cpu/targets.h"
+#include "headwater/kernel/network.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
