@@ -108,16 +108,15 @@ def suspicious(heads: Any, sums: str) -> bool:
     return bool(bad.any()) or bool((heads < 0).any())
 
 
-def divide(map: Any, empty: str) -> int:
-    """Rows by their sums, in place. Returns how many had nothing to divide by."""
+def divide(map: Any, empty: str) -> Any:
+    """Rows by their sums, in place. Returns how many had nothing to divide by, on the device: to ask is to wait."""
     torch = sys.modules["torch"]
     sums = map.sum(-1, dtype=torch.float64)
     gone = sums <= 0
     map /= torch.where(gone, 1.0, sums)[:, None].to(map.dtype)
-    count = int(gone.sum())
-    if count and empty == "identity":
-        map.diagonal()[gone] = 1
-    return count
+    if empty == "identity":
+        map.diagonal().masked_fill_(gone, 1)
+    return gone.sum()
 
 
 def discard(map: Any, share: float) -> bool:
@@ -129,7 +128,7 @@ def discard(map: Any, share: float) -> bool:
     return True
 
 
-def prepare(map: Any, options: dict[str, Any]) -> int:
+def prepare(map: Any, options: dict[str, Any]) -> Any:
     """One fused map to the layer's matrix, in place, as layer/layers.h has it. Returns how many rows were empty."""
     r, d, always = options["residual"], options["discard"], options["divide"] == "always"
     if options["order"] == "discard-first":
@@ -147,14 +146,14 @@ def prepare(map: Any, options: dict[str, Any]) -> int:
     return empty
 
 
-def prepared(stack: Stack, item: int, words: dict[str, Any], layers: range) -> Iterator[tuple[int, Any, int]]:
+def prepared(stack: Stack, item: int, words: dict[str, Any], layers: range) -> Iterator[tuple[int, Any, Any]]:
     for layer in layers:
         map = stack.map(item, layer, words["fuse"])
         as_it_is = words["preset"] == "metrics" and layer == min(layers)
         yield layer, map, 0 if as_it_is else prepare(map, words)
 
 
-def roll(stack: Stack, item: int, options: _engine.Options, rows: Any, by_layer: bool) -> tuple[list[Any], int]:
+def roll(stack: Stack, item: int, options: _engine.Options, rows: Any, by_layer: bool) -> tuple[list[Any], Any]:
     """Rollout of an item: one matrix, or one for each top layer; and the rows that were empty."""
     torch = sys.modules["torch"]
     from .products import product
@@ -188,7 +187,7 @@ def pick(matrix: Any, rows: Any) -> Any:
     return matrix if len(rows) == len(matrix) else matrix[rows]
 
 
-def mean_of_layers(stack: Stack, item: int, options: _engine.Options, rows: Any) -> tuple[list[Any], int]:
+def mean_of_layers(stack: Stack, item: int, options: _engine.Options, rows: Any) -> tuple[list[Any], Any]:
     begin, end = options.range(len(stack.heads), stack.name)
     total, empty = None, 0
     for _, map, gone in prepared(stack, item, options.words(), range(begin, end)):
@@ -215,6 +214,7 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
         else:
             matrices, empty = roll(stack, k, options, rows, by_layer)
         begin, end = options.range(len(stack.heads), stack.name)
+        empty = int(empty)
         notes = [f"{empty} rows had nothing to divide by"] if empty else []
         one = one_row(words) and matrices[0].shape[0] == 1
         value = matrices if by_layer else matrices[0]

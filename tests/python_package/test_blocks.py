@@ -31,7 +31,7 @@ def any_record(seed):
 
 @pytest.mark.parametrize("numbers, least", [(1, 1), (50, 2), (500, 64), (1 << 24, 64)])
 def test_blocks_of_any_size_give_the_engines_map(monkeypatch, numbers, least):
-    monkeypatch.setattr(record, "BLOCK_NUMBERS", numbers)
+    monkeypatch.setitem(record.BLOCK_NUMBERS, "cpu", numbers)
     monkeypatch.setattr(record, "LEAST_ROWS", least)
     for seed in range(60):
         told, masked, rows, real, fuse = any_record(seed)
@@ -42,7 +42,7 @@ def test_blocks_of_any_size_give_the_engines_map(monkeypatch, numbers, least):
 
 @pytest.mark.parametrize("numbers", [1, 1 << 24])
 def test_maps_of_all_items_are_those_of_each(monkeypatch, numbers):
-    monkeypatch.setattr(record, "BLOCK_NUMBERS", numbers)
+    monkeypatch.setitem(record.BLOCK_NUMBERS, "cpu", numbers)
     for seed in range(20):
         for one in any_record(seed)[:2]:
             each = [one._by_blocks(item, "mean", range(one.queries), None, None) for item in range(2)]

@@ -9,6 +9,7 @@ at a time, so that heads x n x n never exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Iterator
 
 import torch
@@ -16,7 +17,8 @@ import torch
 from .. import _engine
 from ..products import float_product
 
-BLOCK_NUMBERS = 1 << 24  # probabilities that exist at a time
+# Probabilities that exist at a time: on a GPU enough that launches do not count, on the CPU what caches hold.
+BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
 LEAST_ROWS = 64  # of a block: fewer make poor matrix products
 
 
@@ -68,6 +70,10 @@ class Record:
     def is_half(self) -> bool:
         """Whether its numbers were made of half precision."""
         return self.query is not None and self.query.dtype.itemsize < 4
+
+    @property
+    def _block_numbers(self) -> int:
+        return BLOCK_NUMBERS.get(self.device.type, BLOCK_NUMBERS["cuda"])
 
     # -- which keys a query sees, in one word where there is one
 
@@ -129,9 +135,12 @@ class Record:
     def _by_blocks(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
         out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
         begun: set[int] = set()
-        for _, block in self.probabilities(item, rows, real, real_keys, heads_of(fuse, self.heads)):
+        heads = heads_of(fuse, self.heads)
+        for some, block in self.probabilities(item, rows, real, real_keys, heads):
             target = block.of(out)
-            if fuse == "mean" or fuse.startswith("head:"):
+            if len(some) == len(heads) and (fuse == "mean" or len(heads) == 1):
+                torch.sum(block.values, 0, out=target)
+            elif fuse == "mean":
                 target += block.values.sum(0)
             elif fuse == "max":
                 torch.maximum(target, block.values.amax(0), out=target)  # nothing is below 0
@@ -145,7 +154,7 @@ class Record:
         """The mean over heads of all items at their padded length, [B, Q, K] float32; several items at a time."""
         if self.weights is not None:
             return self.weights.clone()
-        many = BLOCK_NUMBERS // max(1, self.heads * self.queries * self.keys)
+        many = self._block_numbers // max(1, self.heads * self.queries * self.keys)
         if many < 2:
             return torch.stack([self.map(item, "mean", range(self.queries), None, None) for item in range(self.batch)])
         out = torch.empty(self.batch, self.queries, self.keys, device=self.device)
@@ -190,8 +199,9 @@ class Record:
         key = key.float() if key.device.type == "cpu" else key
         columns = key.shape[1]
         sight = self.sight(item, real, real_keys)
-        height = max(1, min(len(rows), max(LEAST_ROWS, BLOCK_NUMBERS // max(1, columns * len(heads)))))
-        width = max(1, BLOCK_NUMBERS // (height * max(columns, 1)))
+        numbers = self._block_numbers
+        height = max(1, min(len(rows), max(LEAST_ROWS, numbers // max(1, columns * len(heads)))))
+        width = max(1, numbers // (height * max(columns, 1)))
         group = self.heads // self.key.shape[1]
         width = width - width % group if width > group else width
         for first in range(0, len(rows), height):
@@ -235,15 +245,20 @@ class Record:
         """Takes away the keys that lie behind a row, or too far before it."""
         if not causal and not window:
             return
-        first = self.first if self.mask is None else 0
-        place = torch.arange(first + crop.rows.start, first + crop.rows.stop, device=scores.device)[:, None]
+        first = (self.first if self.mask is None else 0) + crop.rows.start
         # Without a window, all rows see what lies before the first of them.
-        begin = crop.low if window else max(crop.low, min(crop.high, first + crop.rows.start))
-        columns = torch.arange(begin, crop.high, device=scores.device)
-        unseen = columns > place if causal else columns >= place + window
-        if window:
-            unseen = unseen | (columns <= place - window)
+        begin = crop.low if window else max(crop.low, min(crop.high, first))
+        unseen = behind(len(crop.rows), crop.high - begin, first - begin, causal, window, scores.device)
         scores[..., begin - crop.low:].masked_fill_(unseen, float("-inf"))
+
+
+@lru_cache(maxsize=8)
+def behind(rows: int, columns: int, first: int, causal: bool, window: int, device: Any) -> Any:
+    """[rows, columns], true where column j is out of sight of row i, which stands at column first + i."""
+    place = torch.arange(first, first + rows, device=device)[:, None]
+    column = torch.arange(columns, device=device)
+    unseen = column > place if causal else column >= place + window
+    return unseen | (column <= place - window) if window else unseen
 
 
 @dataclass
@@ -292,11 +307,7 @@ def products(query: Any, key: Any, heads: range, group: int) -> Any:
         key = key[heads.start // group:heads.stop // group]
     else:
         key = key[[head // group for head in heads]] if group > 1 else key[heads.start:heads.stop]
-    if query.device.type == "cpu":
-        scores = torch.matmul(query.float(), key.float().transpose(-1, -2))
-    else:
-        scores = float_product(query, key.transpose(-1, -2))
-    return scores.view(count, rows, -1)
+    return float_product(query, key.transpose(-1, -2)).view(count, rows, -1)
 
 
 def heads_of(fuse: str, heads: int) -> range:
