@@ -21,7 +21,9 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@cmake --build --preset release
 	@ctest --preset release -j "$$(nproc)" --no-tests=error
 	@$(PYTHON) -m pytest -ra tests/python
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps .
+	@# With the compiler and the flags of above, so that ccache has the engine already.
+	@CXX="$${CXX:-c++}" $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation \
+	  --no-deps --config-settings=cmake.define.HEADWATER_WERROR=ON .
 	@$(PYTHON) -m pytest -ra tests/python_package
 
 .PHONY: bench
