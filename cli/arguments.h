@@ -20,11 +20,12 @@ struct Arguments {
   std::string other;  // compare: the second of two sources
   ModelInput input;
   std::string text_file;
-  GenerationInput generation;  // generate
-  GenerateOptions generate;    // generate
-  std::optional<int> token;    // generate
-  bool ignore_end = false;     // generate
-  bool plain = false;          // generate
+  GenerationInput generation;      // generate
+  GenerateOptions generate;        // generate
+  std::optional<int> token;        // generate
+  bool ignore_end = false;         // generate
+  std::vector<std::string> stops;  // generate
+  bool plain = false;              // generate
   ReadOptions read;
   std::optional<int> item;  // --item K
   bool all_items = false;   // --item all

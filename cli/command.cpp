@@ -59,15 +59,20 @@ void Command::rows(const char* about) {
         [](Options& o, const std::string& text) { o.row = parse_row(text); });
 }
 
-void Command::output(const char* endings) {
+void Command::several(const char* names, const std::string& about, const char* value,
+                      std::vector<std::string> Arguments::*field, const char* group) {
   app_.add_option_function<std::vector<std::string>>(
-          "-o,--output",
-          [this](const std::vector<std::string>& paths) { arguments.outputs = paths; },
-          std::string("Write there, by ending: ") + endings +
-              "; '-' is JSON on standard output; may be given several times")
-      ->type_name("FILE")
+          names, [this, field](const std::vector<std::string>& words) { arguments.*field = words; },
+          about + "; may be given several times")
+      ->type_name(value)
       ->allow_extra_args(false)
-      ->group("Output");
+      ->group(group);
+}
+
+void Command::output(const char* endings) {
+  several("-o,--output",
+          std::string("Write there, by ending: ") + endings + "; '-' is JSON on standard output",
+          "FILE", &Arguments::outputs, "Output");
   flag("--timing", "Add the seconds of reading, preparing and the method to the result",
        &Arguments::timing, "Output");
 }

@@ -53,6 +53,9 @@ class Command {
         ->disable_flag_override()
         ->group(group);
   }
+  /// May be given several times.
+  void several(const char* names, const std::string& about, const char* value,
+               std::vector<std::string> Arguments::*field, const char* group);
   void all(const std::vector<OptionSpec>& list) {
     for (const OptionSpec& one : list) option(one.names, one.about, one.value, one.take, one.group);
   }

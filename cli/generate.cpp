@@ -29,6 +29,9 @@ void check(const Arguments& arguments) {
         how.top_k > 0   ? "top-k"
         : how.seed != 0 ? "seed"
                         : "top-p");
+  if (!arguments.stops.empty() && (arguments.ignore_end || input.continuation))
+    fail_usage("--stop: was given beside {}, expected one of them; leave one out",
+               arguments.ignore_end ? "--ignore-end" : "--continuation");
   if (arguments.by_layer && !arguments.token)
     fail_usage("--by-layer: was given without --token, expected the token to show; add --token 0");
   if (arguments.plain && (arguments.token || arguments.filter.any()))
@@ -44,6 +47,7 @@ void run_generate(const Arguments& arguments) {
   const std::string folder = needed_model(arguments.source);
   GenerationInput input = arguments.generation;
   input.name = arguments.source;
+  input.stops = arguments.stops;
   const std::unique_ptr<Generation> generation = open_generation(folder, input);
   GenerateOptions how = arguments.generate;
   how.ignore_end = arguments.ignore_end;

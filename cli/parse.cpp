@@ -111,6 +111,9 @@ class CommandLine {
     for (const char* refused : {"--preset", "--discard", "--order"}) generate.hide(refused);
     generate.output(all_endings);
     generate.showing();
+    generate.several("--stop",
+                     "A token that ends the text, a word or an id, beside the model's own", "TOKEN",
+                     &Arguments::stops, "Generation");
     generate.flag("--ignore-end", "Go on after the model's end token", &Arguments::ignore_end,
                   "Generation");
     generate.flag("--plain", "Only the text, no attribution", &Arguments::plain, "Generation");

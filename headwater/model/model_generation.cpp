@@ -9,6 +9,7 @@
 #include "headwater/model/head_map.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_example.h"
+#include "headwater/model/target.h"
 #include "headwater/model/token_name.h"
 
 namespace headwater {
@@ -32,12 +33,12 @@ std::vector<int> read_ends(const std::string& folder) {
 class ModelGeneration : public Generation {
  public:
   ModelGeneration(std::unique_ptr<Model> model, std::optional<Tokenizer> tokenizer, Example prompt,
-                  std::vector<int> continuation, int room)
+                  std::vector<int> continuation, std::vector<int> ends, int room)
       : model_(std::move(model)),
         tokenizer_(std::move(tokenizer)),
         prompt_(std::move(prompt)),
         continuation_(std::move(continuation)),
-        ends_(read_ends(model_->name())),
+        ends_(std::move(ends)),
         cache_(*model_, room),
         logits_(1, model_->architecture().text->vocabulary) {}
 
@@ -150,8 +151,12 @@ std::unique_ptr<Generation> open_generation(const std::string& folder,
             ? fmt::format("ask for --count {} or fewer", most - used)
         : continuation.empty() ? std::string("give a shorter prompt")
                                : std::string("give shorter texts"));
+  std::vector<int> ends = read_ends(folder);
+  for (const std::string& stop : input.stops)
+    ends.push_back(word_number(*model, model->architecture().text->vocabulary, tokenizer, stop));
   return std::make_unique<ModelGeneration>(std::move(model), std::move(tokenizer),
-                                           std::move(prompt), std::move(continuation), used + more);
+                                           std::move(prompt), std::move(continuation),
+                                           std::move(ends), used + more);
 }
 
 }  // namespace headwater

@@ -14,6 +14,7 @@ struct GenerationInput {
   std::string prompt;                       // or
   std::vector<int> ids;                     // tokens by number; nothing is added to them
   std::optional<std::string> continuation;  // a text that is already there, after the prompt
+  std::vector<std::string> stops;           // words or ids that end the text like the model's own
   int count = 20;    // room for so many tokens after the prompt, or for the continuation
   std::string name;  // what results call the model; \"\": the folder
 };

@@ -55,17 +55,20 @@ ModelSource::ModelSource(const Model& model, Example example, const Pixels& pixe
       }) {}
 
 void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
+  const auto check = [&](MatrixView hidden, const std::string& what) {
+    for (int t = 0; t < hidden.rows(); ++t)
+      for (const float number : hidden.row(t))
+        if (!std::isfinite(number))
+          fail("{}: {} gives {} for token {}, expected numbers; check that the weights are whole",
+               model_.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
+  };
   Forward forward(model_, embed_());
+  // Within a layer what is no number spreads to other tokens.
+  check(forward.hidden(), "the embedding");
   while (forward.next() < end) {
     const int layer = forward.next();
     step(forward);
-    for (int t = 0; t < forward.hidden().rows(); ++t)
-      for (const float number : forward.hidden().row(t))
-        if (!std::isfinite(number))
-          fail(
-              "{}: layer {} gives {} for token {}, expected numbers; check that the weights are "
-              "whole",
-              model_.name(), layer, std::isnan(number) ? "NaN" : "infinity", t);
+    check(forward.hidden(), fmt::format("layer {}", layer));
   }
 }
 

@@ -28,50 +28,23 @@ std::optional<Tokenizer> open_tokenizer(const Model& model) {
   return Tokenizer::open(path.string());
 }
 
-int checked(const Model& model, const Head& head, int id, const char* what) {
-  if (id < 0 || id >= head.outputs())
+int checked(const Model& model, int outputs, int id, const char* what) {
+  if (id < 0 || id >= outputs)
     fail("{}: has no {} {}, expected 0 to {}; choose one of them", model.name(), what, id,
-         head.outputs() - 1);
+         outputs - 1);
   return id;
 }
 
 int class_of(const Model& model, const Head& head, const std::string& text) {
   const std::vector<std::string>& labels = model.architecture().labels;
   for (size_t k = 0; k < labels.size(); ++k)
-    if (labels[k] == text) return checked(model, head, static_cast<int>(k), "class");
-  if (const auto number = number_in(text)) return checked(model, head, *number, "class");
+    if (labels[k] == text) return checked(model, head.outputs(), static_cast<int>(k), "class");
+  if (const auto number = number_in(text)) return checked(model, head.outputs(), *number, "class");
   const std::vector<std::string_view> names(labels.begin(), labels.end());
   if (names.empty())
     fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
          model.name(), head.outputs(), text, head.outputs() - 1);
   fail("{}: has no class '{}'{}", model.name(), text, suggestion(text, names));
-}
-
-int word_of(const Model& model, const Head& head, const std::optional<Tokenizer>& tokenizer,
-            const std::string& text) {
-  const bool marked = text.starts_with("token:");
-  const std::string word = marked ? text.substr(6) : text;
-  if (const auto number = number_in(word); number && !marked)
-    return checked(model, head, *number, "word");
-  if (!tokenizer)
-    fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
-         model.name(), word);
-  // As it stands within a text, as it stands at its start, as the vocabulary spells it.
-  std::vector<std::string> pieces;
-  for (const std::string& written : {" " + word, word}) {
-    const Encoding encoding = tokenizer->encode(written, {}, false);
-    // A special token is the one for unknown words, unless it was asked for by name.
-    if (encoding.ids.size() == 1 &&
-        (!tokenizer->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
-      return checked(model, head, encoding.ids[0], "word");
-    pieces = encoding.tokens;
-  }
-  if (const auto id = tokenizer->id_of(word)) return checked(model, head, *id, "word");
-  fail(
-      "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
-      "give one of these",
-      model.name(), word,
-      pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
 
 // The only logits that a target may be of, and their names.
@@ -114,7 +87,7 @@ class Choice {
         return answer_of(text, other);
       case Head::Kind::masked_words:
       case Head::Kind::next_words:
-        return largest(other, word_of(model_, head_, tokenizer_, text));
+        return largest(other, word_number(model_, head_.outputs(), tokenizer_, text));
     }
     return {};
   }
@@ -197,6 +170,33 @@ class Choice {
 };
 
 }  // namespace
+
+int word_number(const Model& model, int words, const std::optional<Tokenizer>& tokenizer,
+                const std::string& text) {
+  const bool marked = text.starts_with("token:");
+  const std::string word = marked ? text.substr(6) : text;
+  if (const auto number = number_in(word); number && !marked)
+    return checked(model, words, *number, "word");
+  if (!tokenizer)
+    fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
+         model.name(), word);
+  // As it stands within a text, as it stands at its start, as the vocabulary spells it.
+  std::vector<std::string> pieces;
+  for (const std::string& written : {" " + word, word}) {
+    const Encoding encoding = tokenizer->encode(written, {}, false);
+    // A special token is the one for unknown words, unless it was asked for by name.
+    if (encoding.ids.size() == 1 &&
+        (!tokenizer->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
+      return checked(model, words, encoding.ids[0], "word");
+    pieces = encoding.tokens;
+  }
+  if (const auto id = tokenizer->id_of(word)) return checked(model, words, *id, "word");
+  fail(
+      "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
+      "give one of these",
+      model.name(), word,
+      pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
+}
 
 void check_class(const Model& model, const Head& head, const std::string& text) {
   if (text != "best" &&

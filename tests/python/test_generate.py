@@ -92,6 +92,23 @@ def test_it_stops_at_the_end_token(decoder):
     assert len(ask("generate", folder, *words(PROMPT), "--count", 9, "--ignore-end")["generated_ids"]) == 9
 
 
+def test_it_stops_at_tokens_that_are_named(decoder):
+    model, folder = decoder
+    ids = chosen(model, PROMPT, 6)[len(PROMPT):]
+    for words_of_it in (["--stop", ids[2]], ["--stop", 70, "--stop", ids[2]]):
+        result = ask("generate", folder, *words(PROMPT), "--count", 6, *words_of_it)
+        assert result["generated_ids"] == ids[:ids.index(ids[2]) + 1] and result["ended"]
+    assert "has no word 71" in fails(1, "generate", folder, *words(PROMPT), "--stop", 71)
+    assert "no tokenizer.json" in fails(1, "generate", folder, *words(PROMPT), "--stop", "cat")
+    assert "beside --ignore-end" in fails(2, "generate", folder, *words(PROMPT), "--stop", 1, "--ignore-end")
+
+
+def test_a_stop_may_be_a_word():
+    prompt = "Anna took the key to the box. Ben went to the cave. Where is the key?"
+    assert ask("generate", "facts", "--prompt", prompt, "--stop", "box")["text"] == " Answer: box"
+    assert "no single token" in fails(1, "generate", "facts", "--prompt", prompt, "--stop", "zebrafish")
+
+
 def test_a_continuation_gives_the_rows_of_the_same_text(tiny):  # noqa: F811
     model = hf.AutoModelForCausalLM.from_pretrained(tiny["llama"], attn_implementation="eager")
     tokenizer = hf.PreTrainedTokenizerFast(tokenizer_file=str(tiny["llama"] / "tokenizer.json"))

@@ -204,6 +204,13 @@ def test_wrong_weights_are_named(tiny, tmp_path, change, found):
     assert "out.json" not in files_in(tmp_path)
 
 
+def test_a_word_whose_embedding_is_no_number_is_named_where_it_stands(tiny, tmp_path):
+    folder = broken(tiny, tmp_path, "llama")
+    change_tensors(folder, lambda tensors: tensors["model.embed_tokens.weight"][7].fill_(float("nan")))
+    for command in ("rollout", "gradient", "flow"):
+        assert "the embedding gives NaN for token 2" in fails(1, command, folder, "--ids", "9,4,7,5")
+
+
 @pytest.mark.parametrize("name, found", [
     ("config.json", "has no config.json"), ("model.safetensors", "has neither model.safetensors nor"),
     ("tokenizer.json", "has no tokenizer.json"),
