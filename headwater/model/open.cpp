@@ -189,7 +189,8 @@ std::vector<std::string> read_texts(const std::string& path) {
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
                                file.bytes().size());
   std::vector<std::string> texts;
-  for (size_t at = 0; at < bytes.size();) {
+  // Some editors begin a file with a mark of its encoding.
+  for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {
     const size_t end = std::min(bytes.find('\n', at), bytes.size());
     std::string_view line = bytes.substr(at, end - at);
     if (line.ends_with('\r')) line.remove_suffix(1);

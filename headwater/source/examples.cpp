@@ -144,7 +144,8 @@ std::vector<LabelledInput> read_examples(const std::string& path, std::optional<
                                file.bytes().size());
   LineReader reader(path);
   std::vector<LabelledInput> inputs;
-  for (size_t at = 0; at < bytes.size();) {
+  // Some editors begin a file with a mark of its encoding.
+  for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {
     if (limit && static_cast<int>(inputs.size()) >= *limit) break;
     const size_t end = std::min(bytes.find('\n', at), bytes.size());
     std::string_view line = bytes.substr(at, end - at);
@@ -164,6 +165,7 @@ std::vector<LabelledInput> read_examples(const std::string& path, std::optional<
     inputs.push_back(std::move(input));
     at = end + 1;
   }
+  if (inputs.empty()) fail("{}: holds no line, expected an example; add one", path);
   return inputs;
 }
 

@@ -29,8 +29,9 @@ struct LabelledInput {
 ///   {"text": "...", "label": "plural" or 1, "truth": [[begin, end], ...]}
 ///   {"prompt": "...", "answer": "...", "truth": [[begin, end], ...]}
 ///   {"image": "path from the file's folder", "label": ..., "box": [x, y, width, height]}
-/// in which label, truth and box may be left out. Reads the first `limit` lines at most. Throws
-/// Error, which names the line, for what is empty, no UTF-8, no JSON, or not one of these.
+/// in which label, truth and box may be left out. Reads the first `limit` lines at most. A byte
+/// order mark before the first and \r at the end of a line are no part of it. Throws Error, which
+/// names the line, for what is empty, no UTF-8, no JSON, or not one of these.
 std::vector<LabelledInput> read_examples(const std::string& path, std::optional<int> limit = {});
 
 }  // namespace headwater

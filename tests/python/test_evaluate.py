@@ -166,6 +166,21 @@ def test_the_last_line_is_checked_before_the_first_is_evaluated(folder, tmp_path
         assert not (tmp_path / "x.json").exists()
 
 
+def test_files_of_other_editors_are_the_same_file(folder, tmp_path):
+    plain = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
+    (tmp_path / "a.jsonl").write_bytes(plain.encode())
+    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf" + plain.replace("\n", "\r\n").encode())
+    (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(TEXTS).encode())
+    a, b, c = (ask("evaluate", folder / "bert", "--examples", tmp_path / name)["examples"]
+               for name in ("a.jsonl", "b.jsonl", "c.txt"))
+    assert a == b == c
+    (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbf")
+    assert "holds no line" in fails(1, "evaluate", folder / "bert", "--examples", tmp_path / "c.txt")
+    (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbfthe cat")
+    words = ["rollout", folder / "llama", "--row", "last"]
+    assert ask(*words, "--text-file", tmp_path / "c.txt") == ask(*words, "--text", "the cat")
+
+
 def test_a_model_may_bring_its_own_examples(folder, tmp_path):
     own = save(folder / "bert", [{"text": TEXTS[0], "label": 1}])
     try:
