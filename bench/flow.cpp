@@ -1,7 +1,8 @@
 // Times attention flow, and libraries on the same integers; bench/flow.py runs it and makes the
 // table.
 //
-//   bench_flow ours KIND n L all|row|every THREADS REPEATS   seconds, best of REPEATS
+//   bench_flow ours KIND n L all|row|every THREADS REPEATS   seconds, best of REPEATS; all/16 and
+//                                                            every/16 for every 16th sink alone
 //   bench_flow lemon|igraph KIND n L PAIRS                   seconds a pair, after equality
 //   bench_flow value KIND n L i t                            one pair, in units of 2^-30
 //   bench_flow write KIND n L FILE                           the integers: int32 n, L, then layers
@@ -68,7 +69,13 @@ void time_ours(const Capacities& capacities, const std::string& what, int thread
   request.sinks.resize(static_cast<size_t>(capacities.n()));
   std::iota(request.sinks.begin(), request.sinks.end(), 0);
   request.sources = what == "row" ? std::vector<int>{capacities.n() / 2} : request.sinks;
-  request.every_top = what == "every";
+  request.every_top = what.starts_with("every");
+  if (const size_t slash = what.find('/'); slash != what.npos) {
+    const size_t step = std::stoul(what.substr(slash + 1));
+    std::vector<int> some;
+    for (size_t c = step / 2; c < request.sinks.size(); c += step) some.push_back(request.sinks[c]);
+    request.sinks = some;
+  }
   double best = 1e30, least = 1e30;
   FlowValues values;
   for (int k = 0; k < repeats; ++k) {

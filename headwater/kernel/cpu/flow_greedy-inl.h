@@ -56,7 +56,7 @@ int32_t Solver::column_room(int k) const {
   return room;
 }
 
-void Solver::take_down_column(int k, int32_t amount) {
+HWY_INLINE void Solver::take_down_column(int k, int32_t amount) {
   room_[t_] -= amount;
   for (int j = task_.bottom + 1; j <= k; ++j) at(j).diagonal[t_] -= amount;
 }
@@ -165,7 +165,7 @@ HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
 }
 
 // Row u of level k, then down the chains, then over into the column's chain.
-int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
+HWY_INLINE int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
   int32_t sent = 0;
   const int32_t* arcs = row(k, u);
   int32_t below = room_[t_];  // what the column's chain takes from where it is entered
