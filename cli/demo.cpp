@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/deliver.h"
@@ -152,6 +155,23 @@ void show_file(Tour& tour) {
                "0, 0.1, 0.3 and 0.5 of the weights dropped");
 }
 
+// Whether a shell would find the command by its name.
+bool on_path() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/headwater").c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// Where the command is, as one would type it from here.
+std::string own_place() {
+  std::error_code missing;
+  const auto place = std::filesystem::read_symlink("/proc/self/exe", missing);
+  const auto near = std::filesystem::relative(place, missing);
+  return near.empty() || near.string().starts_with("..") ? place.string() : near.string();
+}
+
 }  // namespace
 
 void run_demo(const Arguments& arguments) {
@@ -174,6 +194,9 @@ void run_demo(const Arguments& arguments) {
       "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png  "
       "# docs/formats.md",
       tour.place("quick-fox.json")));
+  if (!on_path())
+    tour.say(fmt::format("headwater is {} here; make install puts it where the shell finds it.",
+                         own_place()));
   std::fputs(tour.text().c_str(), stdout);
 }
 

@@ -2,12 +2,13 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attention import TOKENS, save, softmax_rows
-from command import COMMANDS, ask, fails, files_in, run
+from command import COMMANDS, HEADWATER, ask, fails, files_in, run
 
 OPTIONS = ["preset", "fuse", "residual", "discard", "order", "empty", "divide", "layers"]
 
@@ -90,6 +91,8 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
     assert '"The authors that the guard likes ..." is plural; its logit hangs on authors' in done.stdout
+    assert f"headwater is {HEADWATER} here" in run("demo", cwd=tmp_path, env={"PATH": "/nowhere"}).stdout
+    assert "make install" not in run("demo", cwd=tmp_path, env={"PATH": str(Path(HEADWATER).parent)}).stdout
     tried = [shlex.split(line, comments=True) for line in re.findall(r"^  headwater (.*)$", done.stdout, re.M) if "YOUR" not in line]
     assert len(tried) == 5
     for words in tried:
