@@ -19,6 +19,7 @@ MODELS = Path(__file__).parents[2] / "models"
 NAMES = ["verb-number", "facts", "shapes"]
 sys.path.insert(0, str(MODELS / "train"))
 
+import facts as facts_training
 import facts_data
 import shapes_data
 
@@ -126,6 +127,23 @@ def test_stories_to_train_on_hold_no_held_out_combination():
             name = event.thing or event.who
             assert not facts_data.is_held_out(name, event.place)
             assert not (event.thing and event.who and facts_data.is_held_out(event.who, event.thing))
+
+
+def test_questions_that_share_a_story_in_training_are_answered_as_if_alone():
+    tokenizer = facts_training.Tokenizer.from_file(str(MODELS / "facts/tokenizer.json"))
+    model = load(AutoModelForCausalLM, "facts")
+
+    def answers(stories):
+        logits, wanted, _, answer = facts_training.predict(model, *facts_training.encode(tokenizer, [stories]).long())
+        return logits[answer], wanted[answer]
+    told = facts_training.tell(facts_training.STAGES[0], 5, count=4)
+    assert max(map(len, told)) > 2
+    with torch.no_grad():
+        for stories in told:
+            together, alone = answers(stories), [answers([story]) for story in stories]
+            assert torch.equal(together[1], torch.cat([wanted for _, wanted in alone]))
+            assert (together[0] - torch.cat([logits for logits, _ in alone])).abs().max() < 1e-3
+            assert tokenizer.decode(alone[0][1].tolist()) == f" {stories[0].answer}."
 
 
 def test_shapes_names_its_examples():
