@@ -36,7 +36,8 @@ class Kind:
 
     def __init__(self, example: Any = None):
         self.name = "torch" if is_torch(example) else "jax" if is_jax(example) else "numpy"
-        self.device = example.device if self.name == "torch" else None
+        self.device = (example.device if self.name == "torch" else
+                       min(example.devices(), key=str) if self.name == "jax" else None)
 
     def back(self, values: np.ndarray) -> Any:
         """A NumPy array as this kind; without a copy where the memory is the CPU's."""
@@ -44,7 +45,7 @@ class Kind:
             tensor = sys.modules["torch"].from_numpy(values)
             return tensor if self.device.type == "cpu" else tensor.to(self.device)
         if self.name == "jax":
-            return sys.modules["jax"].numpy.asarray(values)
+            return sys.modules["jax"].device_put(values, self.device)
         return values
 
     def stack(self, values: list[Any]) -> Any:
@@ -68,17 +69,19 @@ def for_engine(array: Any) -> Any:
     """The array as the engine can borrow it: on the CPU, in C order. Copies only what is neither."""
     if is_torch(array):
         return array.detach().cpu().contiguous()
+    if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
+        if on_cpu(array):
+            try:
+                return np.ascontiguousarray(np.from_dlpack(array))
+            except RuntimeError:  # bfloat16, which NumPy has not and the engine takes
+                return array
+        array = np.asarray(array)
     if isinstance(array, np.ndarray):
+        if array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives it; the engine could not borrow it
+            array = array.astype(np.float32)
         if array.dtype.kind not in "fiub":
             raise Error(f"memory: holds {array.dtype}, expected numbers, f16, bf16, f32 or f64; convert it first")
         return np.ascontiguousarray(array)
-    if hasattr(array, "__dlpack__"):
-        if not on_cpu(array):
-            return np.asarray(array)
-        try:
-            return np.ascontiguousarray(np.from_dlpack(array))
-        except RuntimeError:  # bfloat16, which NumPy has not and the engine takes
-            return array
     return np.ascontiguousarray(array, dtype=np.float32)
 
 

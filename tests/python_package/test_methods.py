@@ -89,6 +89,9 @@ def test_jax_goes_in_and_comes_out(stack):
     assert isinstance(result.values, jax.Array)
     half = hw.rollout(jax.numpy.asarray(stack, dtype=jax.numpy.bfloat16))
     assert isinstance(half.values, jax.Array) and np.abs(half.numpy() - result.numpy()).max() < 1e-2
+    assert half.values.devices() == result.values.devices() == jax.numpy.asarray(stack).devices()
+    host = np.asarray(jax.numpy.asarray(stack, dtype=jax.numpy.bfloat16))  # what a GPU's array becomes
+    assert np.array_equal(hw.rollout(host).values, half.numpy())
 
 
 def test_arrays_are_borrowed_not_copied(stack):
