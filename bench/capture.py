@@ -1,8 +1,12 @@
-"""What a capture costs, beside eager attention with the tutorial's class: bench/capture.py [n...]
+"""What a capture costs, beside eager attention with the tutorial's class: bench/capture.py [--threads K] [n...]
 
-BERT-base shape, random weights, CPU, no gradients. Seconds are processor time (all threads), the least of several
-runs; memory is the peak of a process's first run beyond that of the plain forward pass. Results are compared first.
+BERT-base shape, random weights, CPU, no gradients. Seconds are processor time (all threads) and wall time, the least of
+several runs, in which the ways take turns; memory is the peak of a process's only run beyond that of the plain forward
+pass. Results are compared first.
 """
+import argparse
+import json
+import math
 import os
 import resource
 import subprocess
@@ -49,47 +53,71 @@ def work(way, n):
     return run
 
 
-def alone(way, n):
-    """In a process of its own: seconds of processor time, and the peak of memory in MB before and after."""
+def memory(way, n):
+    """In a process of its own: the peak of memory in MB. A second run would add what malloc keeps of the first."""
     import numpy
-    run = work(way, n)
-    work_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = []
-    peak = 0
-    for _ in range(RUNS):
-        begun = time.process_time()
-        result = run()
-        seconds.append(time.process_time() - begun)
-        # Of the first run: later ones add what malloc keeps of the earlier, which is not theirs.
-        peak = peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = work(way, n)()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if result is not None:
         numpy.save(os.environ["RESULT"], result.numpy())
-    print(min(seconds), work_before / 1024, peak / 1024)
+    print(json.dumps(peak))
 
 
-def main(sizes):
+def timing(n):
+    """In a process of its own: (processor seconds, wall seconds) of each way."""
+    runs = {way: work(way, n) for way in WAYS}
+    found = {way: [math.inf, math.inf] for way in WAYS}
+    for turn in range(RUNS + 1):
+        for way, run in runs.items():
+            cpu, wall = time.process_time(), time.perf_counter()
+            run()
+            took = time.process_time() - cpu, time.perf_counter() - wall
+            if turn:  # the first warms up
+                found[way] = [min(pair) for pair in zip(found[way], took)]
+    print(json.dumps(found))
+
+
+def child(threads, *words, **env):
+    command = [sys.executable, __file__, "--threads", str(threads), "--child", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | env, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(sizes, threads):
     import tempfile
 
     import numpy
-    print(f"{'n':>6} {'way':>8} {'cpu s':>8} {'of sdpa':>8} {'MB beyond':>10} {'of eager':>9}")
+    print("     n      way    cpu s  of sdpa   wall s  of sdpa  MB beyond  of eager")
     for n in sizes:
-        found = {}
         with tempfile.TemporaryDirectory() as folder:
-            for way in WAYS:
-                env = dict(os.environ, RESULT=f"{folder}/{way}.npy")
-                done = subprocess.run([sys.executable, __file__, "--alone", way, str(n)], capture_output=True,
-                                      text=True, env=env, check=True)
-                found[way] = [float(word) for word in done.stdout.split()]
+            peak = {way: child(threads, way, n, RESULT=f"{folder}/{way}.npy") for way in WAYS}
             error = numpy.abs(numpy.load(f"{folder}/capture.npy") - numpy.load(f"{folder}/eager.npy")).max()
             assert error < 1e-5, f"results differ by {error}"
-        beyond = {way: max(found[way][2] - found["sdpa"][2], 0) for way in WAYS}
+        took = child(threads, "time", n)
+        beyond = {way: max(peak[way] - peak["sdpa"], 0) for way in WAYS}
         for way in WAYS:
-            print(f"{n:6} {way:>8} {found[way][0]:8.3f} {found[way][0] / found['sdpa'][0]:8.2f} {beyond[way]:10.0f} "
-                  f"{beyond[way] / max(beyond['eager'], 1):9.3f}")
+            (cpu, wall), (least, shortest) = took[way], took["sdpa"]
+            print(f"{n:6} {way:>8} {cpu:8.3f} {cpu / least:8.2f} {wall:8.3f} {wall / shortest:8.2f}"
+                  f" {beyond[way]:10.0f} {beyond[way] / max(beyond['eager'], 1):9.3f}")
+
+
+def limit_threads(threads):
+    import torch
+
+    import headwater as hw
+    torch.set_num_threads(threads)
+    hw.set_threads(threads)
 
 
 if __name__ == "__main__":
-    if "--alone" in sys.argv:
-        alone(sys.argv[-2], int(sys.argv[-1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="*", type=int, metavar="n")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.child is None:
+        main(asked.sizes or [512, 2048], asked.threads)
     else:
-        main([int(word) for word in sys.argv[1:]] or [512, 2048])
+        limit_threads(asked.threads)
+        what, size = asked.child[0], int(asked.child[1])
+        timing(size) if what == "time" else memory(what, size)
