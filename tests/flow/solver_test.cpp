@@ -69,6 +69,39 @@ TEST(FlowSolver, EveryInstructionSetAgreesWithThePlainOne) {
   }
 }
 
+// A row of bits takes one word, several that share a vector, or several vectors.
+TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
+  std::mt19937 random(5);
+  for (const char* kind : {"bert-sink", "softmax-1", "permuted", "causal"}) {
+    for (int n : {60, 100, 150, 270, 530}) {
+      const Capacities capacities = capacities_of(stack_of(kind, n, 4, 2));
+      const FlowCheck check(capacities);
+      const kernel::FlowNetwork network = capacities.network();
+      const auto plain = kernel::flow_reference().solver(network);
+      for (int round = 0; round < 2; ++round) {
+        kernel::FlowTask task;
+        task.source = n - 1 - static_cast<int>(random() % static_cast<unsigned>(n / 4));
+        task.column = static_cast<int>(random() % static_cast<unsigned>(n / 2));
+        task.top = 3 + round;
+        task.supply = capacities.row(task.top, task.source);
+        task.demand = capacities.bottom_column(task.column);
+        task.limit = kernel::flow_unit;
+        task.end = n;
+        task.column_first = round == 0;
+        task.shown = true;
+        const int32_t value = plain->solve(task);
+        for (const FlowTable& table : kernel::cpu_flow_tables()) {
+          const auto solver = table.solver(network);
+          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          check.flow(task, *solver, value);
+          SinkCheck sink(check, task.column, 1);
+          if (solver->has_cut()) sink.add_cut(task, *solver, value);
+        }
+      }
+    }
+  }
+}
+
 // From layer to layer, with the flow of the layer below or without.
 TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
   std::mt19937 random(3);
