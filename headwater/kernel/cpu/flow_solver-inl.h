@@ -41,7 +41,7 @@ class Solver final : public FlowSolver {
         blocks_(network.stride / flow_block),
         words_(words_of(network.stride)),
         heavy_(network.causal ? heavy_anyway
-                              : std::min(heavy_anyway, flow_unit / std::max(1, network.n) * 2)),
+                              : std::min(heavy_anyway, flow_unit / std::max(1, network.n))),
         level_(static_cast<size_t>(network.levels()) + 1),
         supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
@@ -69,8 +69,8 @@ class Solver final : public FlowSolver {
   void visit_flow(const FlowVisit& visit) const override;
 
  private:
-  // A supply is large from 1/64 on; among many tokens that all attend to each other, from twice the
-  // mean on.
+  // A supply is large from 1/64 on; among many tokens that all attend to each other, from the mean
+  // on.
   static constexpr int32_t heavy_anyway = 1 << 24;
   // From so many nodes that lead nowhere on, a new look at all of them costs less than to go on.
   static constexpr int most_lost = 4;
