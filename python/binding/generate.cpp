@@ -29,12 +29,13 @@ void bind_generate(nb::module_& module) {
       [](const std::string& folder, const Options& options, std::string prompt,
          std::vector<int> ids, std::optional<std::string> continuation, int count,
          double temperature, int top_k, double top_p, uint64_t seed, bool ignore_end,
-         bool own_position) {
+         bool own_position, std::vector<std::string> stops) {
         GenerationInput input;
         input.prompt = std::move(prompt);
         input.ids = std::move(ids);
         input.continuation = std::move(continuation);
         input.count = count;
+        input.stops = std::move(stops);
         GenerateOptions how;
         how.count = count;
         how.temperature = temperature;
@@ -48,6 +49,7 @@ void bind_generate(nb::module_& module) {
       "folder"_a, "options"_a, "prompt"_a = "", "ids"_a = std::vector<int>(),
       "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
       "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
+      "stops"_a = std::vector<std::string>(),
       "Text that a model directory writes, and which prompt tokens each token leans on.");
 }
 

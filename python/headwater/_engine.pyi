@@ -131,7 +131,7 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known of an item; reads its lowest layer."""
 
-def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False) -> Results:
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = []) -> Results:
     """
     Text that a model directory writes, and which prompt tokens each token leans on.
     """

@@ -84,23 +84,28 @@ class Generation(Saved):
 
 def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None = None,
              continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0,
-             top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, position: str = "predicting",
-             **words: Any) -> Generation:
+             top_p: float = 1.0, seed: int = 0, stop: str | int | Sequence[str | int] = (), ignore_end: bool = False,
+             position: str = "predicting", **words: Any) -> Generation:
     """Lets a model directory, or a model that ships, write after `prompt`, and attributes each token to the prompt.
 
     Greedy at temperature 0. `continuation` is a text that is already there: it is attributed, nothing is chosen.
-    `ids` in place of a prompt. Options: fuse or head, residual, empty, layers. Raises headwater.Error.
+    `ids` in place of a prompt. `stop` are tokens, words or ids, that end the text like the model's own end. Options:
+    fuse or head, residual, empty, layers. Raises headwater.Error.
     """
     options, rest = split(words)
     if rest:
         raise TypeError(f"generate() got an unexpected keyword '{next(iter(rest))}'")
     if position not in ("predicting", "own"):
         raise Error(f"unknown position '{position}'; there are predicting and own")
+    stops = [str(one) for one in ([stop] if isinstance(stop, (str, int)) else stop)]
+    if stops and (ignore_end or continuation is not None):
+        other = "ignore_end" if ignore_end else "a continuation"
+        raise Error(f"stop: was given beside {other}, expected one of them; leave one out")
     folder = os.fspath(model)
     if not os.path.exists(folder) and folder in models():
         folder = str(models()[folder])
     results = _engine.generate(folder, options, prompt or "", [int(one) for one in ids or []], continuation, count,
-                               temperature, top_k, top_p, seed, ignore_end, position == "own")
+                               temperature, top_k, top_p, seed, ignore_end, position == "own", stops)
     read = json.loads(results.json())
     M = np.array(read.get("M", []), dtype=np.float32)
     out = Generation(M, read["prompt"], read["generated"], read["options"] | read["generation"], read["notes"])

@@ -197,3 +197,12 @@ def test_a_model_directory_writes_what_transformers_writes(tmp_path):
     found.save(tmp_path / "x.npz")
     with pytest.raises(hw.Error, match="count"):
         hw.generate(tmp_path, ids=[5], count=0)
+
+
+def test_a_text_ends_at_a_stop_token():
+    prompt = "The red key went from the box to the shelf. Where is the red key? Answer:"
+    whole = hw.generate("facts", prompt, count=4)
+    assert len(whole.generated) > 1
+    assert hw.generate("facts", prompt, count=4, stop=whole.generated[0].strip()).generated == whole.generated[:1]
+    with pytest.raises(hw.Error, match="stop: was given beside ignore_end"):
+        hw.generate("facts", prompt, stop=[5], ignore_end=True)
