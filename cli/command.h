@@ -1,4 +1,5 @@
-// One command of the command line: its options, and what they say about themselves.
+// One command of the command line: its options, what they say about themselves, and what they put
+// into Arguments.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -10,8 +11,7 @@
 
 namespace headwater::cli {
 
-// One command's options. A preset sets many options at once wherever it stands, so the others wait
-// for it.
+// A preset sets many options at once wherever it stands, so the others wait for it.
 class Command {
  public:
   enum class Takes { anything, models };

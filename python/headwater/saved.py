@@ -31,14 +31,25 @@ class Saved:
             raise Error(f"{path}: no format has the ending '{ending}'; expected one of {', '.join(ENDINGS)}")
         if not os.path.isdir(folder):
             raise Error(f"{path}: the folder '{folder}' is not there, expected a folder to write in; make it first")
-        arrays = self.arrays()
+        # Beside the place, then into it: what was there stays until the new file is whole.
+        part = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}{ending}")
+        try:
+            self._write(part, ending)
+            os.replace(part, path)
+        except OSError as error:
+            raise Error(f"{path}: cannot be written, {error.strerror or error}; check the place") from None
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    def _write(self, path: str, ending: str) -> None:
         if ending == ".json":
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self.to_json() + "\n")
         elif ending == ".npy":
-            np.save(path, next(iter(arrays.values())))
+            np.save(path, next(iter(self.arrays().values())))
         elif ending == ".npz":
-            np.savez(path, **arrays)
+            np.savez(path, **self.arrays())
         else:
             figure = self.plot()
             figure.savefig(path)

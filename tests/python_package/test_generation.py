@@ -48,6 +48,11 @@ def written(result, folder):
     for name, sentence in (("x.txt", "no format has the ending"), ("no/x.json", "the folder")):
         with pytest.raises(hw.Error, match=sentence):
             result.save(folder / name)
+    before = (folder / "x.json").read_bytes()
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr(type(result), "to_json", lambda self: 1 / 0)
+        result.save(folder / "x.json")
+    assert (folder / "x.json").read_bytes() == before and not list(folder.glob(".*"))
     return set(np.load(folder / "x.npz").files)
 
 
