@@ -22,13 +22,6 @@ void check(const Arguments& arguments) {
     fail_usage("--ids: was given beside {}, expected one of them; leave one out",
                input.prompt.empty() ? "--continuation" : "--prompt");
   if (how.count < 1) fail_usage("--count {}: expected 1 or more tokens; choose another", how.count);
-  if (how.temperature == 0 && (how.top_k > 0 || how.top_p != 1 || how.seed != 0))
-    fail_usage(
-        "--{}: was given without --temperature, so that the best token is always taken, expected "
-        "both; add --temperature 1",
-        how.top_k > 0   ? "top-k"
-        : how.seed != 0 ? "seed"
-                        : "top-p");
   if (!arguments.stops.empty() && (arguments.ignore_end || input.continuation))
     fail_usage("--stop: was given beside {}, expected one of them; leave one out",
                arguments.ignore_end ? "--ignore-end" : "--continuation");

@@ -21,6 +21,13 @@ void check_ranges(const GenerateOptions& how) {
   if (how.top_k < 0) fail_usage("--top-k {}: expected 0 or more; 0 takes all", how.top_k);
   if (!(how.top_p > 0 && how.top_p <= 1))
     fail_usage("--top-p {}: expected more than 0 and at most 1; choose another", how.top_p);
+  if (how.temperature == 0 && (how.top_k > 0 || how.top_p != 1 || how.seed != 0))
+    fail_usage(
+        "--{}: was given without --temperature, so that the best token is always taken, expected "
+        "both; add --temperature 1",
+        how.top_k > 0   ? "top-k"
+        : how.seed != 0 ? "seed"
+                        : "top-p");
 }
 
 // M, out of the rows of the positions that belong to the generated tokens.

@@ -47,7 +47,8 @@ Attribution at_layer(const Generated& generated, int layer = -1);
 /// M of one generated token: a matrix of one row for each layer, or with `last` that of the last.
 Attribution of_token(const Generated& generated, int token, bool last = false);
 
-/// Throws Error (usage) for numbers outside their ranges, and as Tracker and Generation do.
+/// Throws Error (usage) for numbers outside their ranges or without effect (top_k, top_p and seed
+/// at temperature 0), and as Tracker and Generation do.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
 
 }  // namespace headwater
