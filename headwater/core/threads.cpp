@@ -29,6 +29,8 @@ std::atomic<int>& wanted() {
 }
 
 thread_local bool inside_a_task = false;
+thread_local Team team_here = nullptr;
+thread_local int count_here = 0;
 
 // One loop over task numbers that several threads share.
 struct Loop {
@@ -195,6 +197,22 @@ void set_threads(int count) { wanted().store(std::max(1, count)); }
 
 namespace {
 
+void on_team(int count, const std::function<void(int)>& task) {
+  Loop loop(count, task);
+  const auto work = [](void* data) {
+    const bool nested = std::exchange(inside_a_task, true);
+    static_cast<Loop*>(data)->work();
+    inside_a_task = nested;
+  };
+  // All of them, also where some find nothing to do: libraries end the threads that a smaller team
+  // leaves out, and make them again for the next.
+  if (count_here > 1 && count > 1)
+    team_here(work, &loop, count_here);
+  else
+    work(&loop);
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
 // The pool for as many threads as are wanted now, made anew if it is another number; none while
 // another thread's background work depends on the old one. The caller holds pool_in_use.
 Pool* wanted_pool() {
@@ -209,7 +227,19 @@ Pool* wanted_pool() {
 
 }  // namespace
 
+OnTeam::OnTeam(Team team, int count) : team_before_(team_here), count_before_(count_here) {
+  if (team == nullptr) return;
+  team_here = team;
+  count_here = std::max(1, count);
+}
+
+OnTeam::~OnTeam() {
+  team_here = team_before_;
+  count_here = count_before_;
+}
+
 void parallel_for(int count, const std::function<void(int)>& task) {
+  if (team_here != nullptr && !inside_a_task) return on_team(count, task);
   const int helpers = std::min(threads(), count) - 1;
   std::unique_lock lock(pool_in_use, std::defer_lock);
   Pool* with = nullptr;

@@ -18,6 +18,26 @@ void set_threads(int count);
 /// second thread while the pool is busy, runs on its own thread.
 void parallel_for(int count, const std::function<void(int)>& task);
 
+/// Threads of another library: calls work(data) on each of `count` of them, or fewer, the caller's
+/// own among them, and returns when all calls have.
+using Team = void (*)(void (*work)(void* data), void* data, int count);
+
+/// While it lives, the loops of this thread run on `count` threads of that team, not on the
+/// engine's own. For calls between the loops of a library whose threads keep their cores busy while
+/// they wait for the next one: threads beside them would get half of each core. Without a team
+/// nothing changes.
+class OnTeam {
+ public:
+  OnTeam(Team team, int count);
+  ~OnTeam();
+  OnTeam(const OnTeam&) = delete;
+  OnTeam& operator=(const OnTeam&) = delete;
+
+ private:
+  Team team_before_;
+  int count_before_;
+};
+
 /// task(0) ... task(count - 1) beside what the caller does meanwhile. The other threads take these
 /// first and then join the caller's loops, so that work which waits for memory and work which
 /// computes run side by side. One at a time in a process: the tasks of a second wait for finish().

@@ -93,9 +93,10 @@ struct HeadMap {
 
 /// out(r, h * size + d) = sum over j of p_h(r, j) v(j, d) with p_h = softmax over the keys j that
 /// row r sees of scale q_h(r) . k_h(j), and the fused map of p in the same pass. An `out` without
-/// rows is not wanted: only the map is made, and `values` are not read. A few rows of scores exist
-/// at a time for each thread, never heads x m x n. Several threads, the same bytes for any number;
-/// rows do not depend on one another.
+/// rows is not wanted: only the map is made, and `values` are not read. A row that sees a score of
+/// NaN is NaN in that head, and in a map of sums. A few rows of scores exist at a time for each
+/// thread, never heads x m x n. Several threads, the same bytes for any number; rows do not depend
+/// on one another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
 /// One implementation of all of the above: what network_reference.cpp and cpu/ each fill in. linear

@@ -189,5 +189,48 @@ TEST_F(Threads, TakeASecondBackgroundAndAnotherNumberOfThreadsMeanwhile) {
   EXPECT_EQ(first + second + loop, 300);
 }
 
+// A library with threads of its own, and how often it was asked.
+std::atomic<int> asked = 0;
+void three_jthreads(void (*work)(void*), void* data, int count) {
+  ++asked;
+  EXPECT_EQ(count, 3);
+  std::vector<std::jthread> others;
+  for (int i = 1; i < count; ++i) others.emplace_back([=] { work(data); });
+  work(data);
+}
+
+TEST_F(Threads, OfATeamCallEachTaskOnceInPlaceOfTheEnginesOwn) {
+  set_threads(2);
+  asked = 0;
+  {
+    const OnTeam on(three_jthreads, 3);
+    for (int tasks : {0, 1, 2, 1000}) {
+      std::vector<std::atomic<int>> calls(static_cast<size_t>(tasks));
+      parallel_for(tasks, [&](int i) { ++calls[static_cast<size_t>(i)]; });
+      for (const auto& one : calls) EXPECT_EQ(one, 1) << tasks << " tasks";
+    }
+    EXPECT_EQ(asked, 2) << "one task needs no team";
+    parallel_for(4, [&](int) { parallel_for(4, [](int) {}); });
+    EXPECT_EQ(asked, 3) << "a loop inside a task runs where it is";
+    const OnTeam none(nullptr, 5);
+    parallel_for(4, [](int) {});
+    EXPECT_EQ(asked, 4) << "without a team nothing changes";
+  }
+  parallel_for(4, [](int) {});
+  EXPECT_EQ(asked, 4) << "the team is gone";
+}
+
+TEST_F(Threads, OfATeamHandOverTheLowestException) {
+  const OnTeam on(three_jthreads, 3);
+  for (int round = 0; round < 50; ++round) try {
+      parallel_for(100, [](int i) {
+        if (i >= 5) throw std::runtime_error(std::to_string(i));
+      });
+      ADD_FAILURE() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "5");
+    }
+}
+
 }  // namespace
 }  // namespace headwater

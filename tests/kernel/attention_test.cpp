@@ -189,6 +189,24 @@ TEST_P(AttentionKernel, GivesARowTheSameBytesAloneAndAmongOthers) {
   }
 }
 
+TEST_P(AttentionKernel, GivesNaNToTheRowsThatSeeANaN) {
+  for (const int rows : {3, 40})
+    for (const int bad : {0, 11, 36, 39}) {
+      Input input({rows, 40, 6, 2, 2, {true, 0, 40 - rows}}, 4);
+      Matrix expected(rows, 12), expected_map(rows, 40), out(rows, 12), map(rows, 40);
+      GetParam().attention(input.attention, expected, {Reduce::sum, 0.5f, 0, 2, expected_map});
+      input.both.span()(bad, 7) = std::numeric_limits<float>::quiet_NaN();  // a key of head 1
+      GetParam().attention(input.attention, out, {Reduce::sum, 0.5f, 0, 2, map});
+      for (int r = 0; r < rows; ++r) {
+        const bool sees = 40 - rows + r >= bad;
+        for (int c = 0; c < 12; ++c)
+          EXPECT_TRUE(sees && c >= 6 ? std::isnan(out(r, c)) : out(r, c) == expected(r, c))
+              << "row " << r << ", " << c << ", NaN in key " << bad;
+        EXPECT_TRUE(sees ? std::isnan(map(r, 0)) : map(r, 0) == expected_map(r, 0)) << "row " << r;
+      }
+    }
+}
+
 TEST_P(AttentionKernel, StaysFiniteForExtremeScores) {
   Input input({20, 20, 4, 1, 1, {}}, 9, 1e4f);
   Matrix out(20, 4), map(20, 20), exact(20, 4), exact_map(20, 20);

@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "headwater/kernel/cpu/exp-inl.h"
@@ -54,7 +55,8 @@ HWY_INLINE void for_vectors(const ScoreRow& row, Keys range, const Visit& visit)
 }
 
 // Scores of the keys that are seen become exp(score - largest), all others of `range` 0. Returns
-// the sum. Lanes are added in an order that depends on the keys' places alone.
+// the sum. Lanes are added in an order that depends on the keys' places alone. With a NaN among the
+// scores the sum is 0, so that nothing that is divided by it looks like a number.
 HWY_INLINE double exp_row(const ScoreRow& row, Keys seen, Keys range) {
   const Floats d;
   const auto inside = [&](int key) {
@@ -65,11 +67,15 @@ HWY_INLINE double exp_row(const ScoreRow& row, Keys seen, Keys range) {
   const auto whole = [&](int key) { return key >= seen.begin && key + vector_floats <= seen.end; };
   const FloatVec none = hn::Set(d, -std::numeric_limits<float>::infinity());
   FloatVec most = none;
+  auto wrong = hn::IsNaN(none);
   for_vectors(row, seen, [&](int key, const float* at) {
-    const FloatVec v = hn::Load(d, at);
-    most = hn::Max(most, whole(key) ? v : hn::IfThenElse(inside(key), v, none));
+    FloatVec v = hn::Load(d, at);
+    if (!whole(key)) v = hn::IfThenElse(inside(key), v, none);
+    most = hn::Max(most, v);
+    wrong = hn::Or(wrong, hn::IsNaN(v));
   });
-  const FloatVec largest = hn::MaxOfLanes(d, most);
+  const FloatVec largest =
+      hn::AllFalse(d, wrong) ? hn::MaxOfLanes(d, most) : hn::Set(d, std::nanf(""));
   double total = 0;
   for (int key = range.begin; key < range.end; key = down_to(depth_step, key) + depth_step) {
     FloatVec sum = hn::Zero(d);
