@@ -7,6 +7,7 @@
 #include "headwater/kernel/network.h"
 #include "headwater/method/spearman.h"
 #include "python/binding/binding.h"
+#include "python/binding/openmp.h"
 
 namespace headwater::python {
 namespace {
@@ -17,6 +18,10 @@ using Out = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Line = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 MatrixView view_of(const In& array) {
+  return {array.data(), static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1))};
+}
+
+MatrixSpan span_of(const Out& array) {
   return {array.data(), static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1))};
 }
 
@@ -40,18 +45,20 @@ kernel::HeadMap head_map(const Fuse& fuse, int heads) {
   return map;
 }
 
-void attention_map(In queries, In keys, Out out, int heads, int groups, float scale, bool causal,
-                   int window, int first, const std::string& fuse) {
+// The attention of matrices that fit; the values are the keys until somebody gives others.
+kernel::Attention checked(const In& queries, const In& keys, const Out& map, int heads, int groups,
+                          float scale, const kernel::Sight& sight) {
   const auto size = queries.shape(1) / static_cast<size_t>(heads > 0 ? heads : 1);
   if (heads < 1 || groups < 1 || heads % groups != 0 ||
       queries.shape(1) != size * static_cast<size_t>(heads) ||
-      keys.shape(1) != size * static_cast<size_t>(groups) || out.shape(0) != queries.shape(0) ||
-      out.shape(1) != keys.shape(0))
+      keys.shape(1) != size * static_cast<size_t>(groups) || map.shape(0) != queries.shape(0) ||
+      map.shape(1) != keys.shape(0) || sight.first < 0 ||
+      (sight.causal && static_cast<size_t>(sight.first) + queries.shape(0) > keys.shape(0)))
     fail(
-        "attention_map: queries {} x {}, keys {} x {}, out {} x {} do not fit {} heads in {} "
-        "groups; see its documentation",
-        queries.shape(0), queries.shape(1), keys.shape(0), keys.shape(1), out.shape(0),
-        out.shape(1), heads, groups);
+        "attention: queries {} x {}, keys {} x {}, map {} x {} do not fit {} heads in {} groups; "
+        "see its documentation",
+        queries.shape(0), queries.shape(1), keys.shape(0), keys.shape(1), map.shape(0),
+        map.shape(1), heads, groups);
   kernel::Attention attention;
   attention.queries = view_of(queries);
   attention.keys = view_of(keys);
@@ -59,14 +66,44 @@ void attention_map(In queries, In keys, Out out, int heads, int groups, float sc
   attention.heads = heads;
   attention.groups = groups;
   attention.scale = scale;
-  attention.sight = {causal, window, first};
+  attention.sight = sight;
+  return attention;
+}
+
+kernel::HeadMap fused_into(const Out& map, const std::string& fuse, int heads) {
   kernel::HeadMap fused = head_map(parse_fuse(fuse), heads);
-  fused.map = {out.data(), static_cast<int>(out.shape(0)), static_cast<int>(out.shape(1))};
+  fused.map = span_of(map);
+  return fused;
+}
+
+void attention_map(const In& queries, const In& keys, const Out& out, int heads, int groups,
+                   float scale, bool causal, int window, int first, const std::string& fuse) {
+  const auto attention = checked(queries, keys, out, heads, groups, scale, {causal, window, first});
+  const kernel::HeadMap fused = fused_into(out, fuse, heads);
   nb::gil_scoped_release release;
+  const OnTeam on(openmp(), threads());
   kernel::attention(attention, {}, fused);
 }
 
-void fold(In total, Out map, Out out, double residual) {
+void attend(const In& queries, const In& keys, const In& values, const Out& out, const Out& map,
+            int heads, int groups, float scale, bool causal, int window, const std::string& fuse,
+            int torch_threads) {
+  auto attention = checked(queries, keys, map, heads, groups, scale, {causal, window, 0});
+  if (values.shape(0) != keys.shape(0) || values.shape(1) != keys.shape(1) ||
+      out.shape(0) != queries.shape(0) || out.shape(1) != queries.shape(1))
+    fail(
+        "attention: values {} x {}, out {} x {}, expected those of the keys, {} x {}, and of the "
+        "queries, {} x {}; see its documentation",
+        values.shape(0), values.shape(1), out.shape(0), out.shape(1), keys.shape(0), keys.shape(1),
+        queries.shape(0), queries.shape(1));
+  attention.values = view_of(values);
+  const kernel::HeadMap fused = fused_into(map, fuse, heads);
+  nb::gil_scoped_release release;
+  const OnTeam on(openmp(), torch_threads);
+  kernel::attention(attention, span_of(out), fused);
+}
+
+void fold(const In& total, const Out& map, const Out& out, double residual) {
   const size_t n = map.shape(0);
   for (const size_t side :
        {map.shape(1), total.shape(0), total.shape(1), out.shape(0), out.shape(1)})
@@ -75,6 +112,7 @@ void fold(In total, Out map, Out out, double residual) {
   kernel::RowStep step;
   step.residual = residual;
   nb::gil_scoped_release release;
+  const OnTeam on(openmp(), threads());
   kernel::prepare(layer, step);
   kernel::multiply(view_of(total), layer, {out.data(), static_cast<int>(n), static_cast<int>(n)});
 }
@@ -86,6 +124,11 @@ void bind_kernels(nb::module_& module) {
              "scale"_a, "causal"_a = false, "window"_a = 0, "first"_a = 0, "fuse"_a = "mean",
              "out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. "
              "Row r of the queries stands at position first + r of the keys.");
+  module.def(
+      "attention", &attend, "queries"_a, "keys"_a, "values"_a, "out"_a, "map"_a, "heads"_a,
+      "groups"_a, "scale"_a, "causal"_a, "window"_a, "fuse"_a, "threads"_a,
+      "map as attention_map makes it, and out = softmax(scale Q K^T) V in the same pass, heads "
+      "side by side, on so many threads.");
   module.def(
       "kernel", [] { return std::string(kernel::name()); }, "The instruction set in use.");
   module.def(

@@ -141,6 +141,11 @@ def attention_map(queries: Annotated[NDArray[numpy.float32], dict(shape=(None, N
     out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. Row r of the queries stands at position first + r of the keys.
     """
 
+def attention(queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], heads: int, groups: int, scale: float, causal: bool, window: int, fuse: str, threads: int) -> None:
+    """
+    map as attention_map makes it, and out = softmax(scale Q K^T) V in the same pass, heads side by side, on so many threads.
+    """
+
 def kernel() -> str:
     """The instruction set in use."""
 

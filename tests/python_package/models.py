@@ -61,10 +61,10 @@ def make(kind, config, words, attention="eager"):
 
 
 def ids_and_mask(side, length=13, real=9):
-    """Two texts, the second shorter and padded on `side`; and where its real tokens are."""
+    """Two texts, the second shorter and padded on `side`, or not ("none"); and where its real tokens are."""
     ids = torch.randint(5, 90, (2, length), generator=torch.Generator().manual_seed(1))
     mask = torch.ones_like(ids)
-    where = slice(0, real) if side == "right" else slice(length - real, length)
+    where = dict(right=slice(0, real), left=slice(length - real, length), none=slice(0, length))[side]
     mask[1] = 0
     mask[1, where] = 1
     return ids, mask, where

@@ -44,7 +44,7 @@ def check(model, inputs, where, references):
     return seen
 
 
-@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("side", ["right", "left", "none"])
 @pytest.mark.parametrize("name", TEXT)
 def test_text_model_gives_eager_attention(name, side, device):
     model = make(*TEXT[name]).to(device)

@@ -31,7 +31,9 @@ def capture(model: Any, *, how: str | None = None, fuse: str = "mean", pattern: 
     keeps Q and K of each layer, any `fuse` can be asked for later, and memory is linear in n; `keep='maps'` keeps
     one n x n map a layer, fused by `fuse`.
 
-    Inside, the model's output, its backward pass and its speed paths stay what they are. Raises headwater.Error.
+    Inside, the model's output, its backward pass and its speed paths stay what they are; without gradients, in float32
+    on the CPU, the engine may compute attention in place of sdpa, and the output is the same within rounding. Raises
+    headwater.Error.
     """
     return Capture(model, how=how, fuse=fuse, pattern=pattern, tokenizer=tokenizer, attention_mask=attention_mask,
                    keep=keep)
@@ -173,10 +175,14 @@ class Capture:
         return bool(words.get("output_attentions") or told or
                     getattr(getattr(self.model, "config", None), "output_attentions", False))
 
-    def keep(self, record: Record, module: Any) -> None:
+    def current(self) -> Pass:
+        """The call of the model that is going on."""
         if not self.passes:
             self.passes.append(Pass({}))
-        current = self.passes[-1]
+        return self.passes[-1]
+
+    def keep(self, record: Record, module: Any) -> None:
+        current = self.current()
         if record.name or self.keep_what == "maps" or self.listener is not None:
             record = Record(**record.__dict__)
         record.name = self.names[module]

@@ -1,8 +1,9 @@
 """Capture through transformers' AttentionInterface: every attention of a model passes one registry on its way.
 
 While a capture is open, the registry's functions are wrapped: the wrapper calls the one that was there, so that the
-model's masks, output and backward stay what they are, and keeps Q, K and what changes their scores. Eager attention,
-which is no entry of the registry, becomes one for that time.
+model's masks, output and backward stay what they are, and keeps Q, K and what changes their scores. In place of sdpa,
+where one_pass.py serves, the engine computes. Eager attention, which is no entry of the registry, becomes one for that
+time.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from typing import Any, Callable
 import torch
 
 from .._engine import Error
+from .one_pass import attend, is_sdpa, serves
 from .record import Record
 
 # Keywords that change no probability, or that are in the mask already.
@@ -111,9 +113,12 @@ def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
                         "keywords; capture with how='sdpa'")
         check(module, words)
         record = record_of(key, module, query, keys, attention_mask, words)
+        record.sights = owners[0].current().sights
         capped = record.softcap is not None or record.sinks is not None
         if stood is None and capped and not record.dropout and not any(one.asked_for_weights(words) for one in owners):
             out, weights = blocked(record, value), None
+        elif is_sdpa(stood) and words.get("cache") is None and serves(record, value):
+            out, weights = attend(record, value), None
         else:
             out, weights = function(module, query, keys, value, attention_mask, **words)
         if out.requires_grad:

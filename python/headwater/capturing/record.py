@@ -41,6 +41,7 @@ class Record:
     out: Any = None
     heads_last: bool = True  # out is [B, Q, H, d], else [B, H, Q, d]
     dropout: float = 0.0
+    mean: Any = None  # [B, Q, K] float32, the heads' mean, where it was made along with the model's own output
     weights: Any = None  # [B, Q, K] float32, fused by `fuse`
     fuse: str = ""
     heads_of_weights: int = 1
@@ -127,6 +128,9 @@ class Record:
         """[count, keys] float32 of an item: real rows number `rows` (a range), real keys; on the record's device."""
         if self.weights is not None:
             return self._given(item, fuse, rows, real, real_keys)
+        if self.mean is not None and fuse == "mean" and real is None and real_keys is None:
+            # NumPy's copy: torch's waits, in a child of fork(), for threads that are not there.
+            return torch.from_numpy(self.mean[item, rows.start:rows.stop].numpy().copy())
         plain, causal, window = self.sight(item, real, real_keys)
         if plain and self.device.type == "cpu":
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
@@ -154,6 +158,8 @@ class Record:
         """The mean over heads of all items at their padded length, [B, Q, K] float32; several items at a time."""
         if self.weights is not None:
             return self.weights.clone()
+        if self.mean is not None:
+            return self.mean.clone()
         many = self._block_numbers // max(1, self.heads * self.queries * self.keys)
         if many < 2:
             return torch.stack([self.map(item, "mean", range(self.queries), None, None) for item in range(self.batch)])
