@@ -47,9 +47,7 @@ struct FlowTask {
   int32_t limit = 0;  // an upper bound of the value: the work stops there
   int begin = 0;      // only the tokens begin ... end - 1 carry flow
   int end = 0;
-  bool column_first = false;  // small supplies into the column's chain first: order of work only
-  bool quick = false;         // the greedy flow alone: the value may be too small, and has no cut
-  bool shown = false;         // demanded() and visit_flow() will be asked
+  bool shown = false;  // visit_flow() will be asked; of a raised flow demanded(), too
 };
 
 /// One arc's share of a flow: amount units from (level, from) to (level - 1, to).

@@ -20,7 +20,7 @@ namespace {
 constexpr int32_t unknown = -1;
 constexpr int most_surplus = 5;  // a flow is worth raising if its source still feeds all but a 5th
 // How a flow begins.
-enum class Start { anew, column_first, raised };
+enum class Start { anew, raised };
 
 constexpr int shallowest_universal = 5;  // layers: three below the vector, two above
 
@@ -172,7 +172,6 @@ int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t,
   task.begin = capacities_.causal() ? t : 0;
   task.end = capacities_.causal() ? i + 1 : n_;
   task.shown = check != nullptr;
-  task.column_first = start == Start::column_first;
   const int32_t value = start == Start::raised ? solver.raise(task) : solver.solve(task);
   if (solver.has_cut()) scratch.cuts.add(task, solver, value);
   if (check) {
@@ -251,10 +250,9 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
         limit = std::min(limit, from_sources.with(scratch.bounds, static_cast<int>(r),
                                                   causal ? t : 0, causal ? i + 1 : n_));
         limit = scratch.cuts.bound(row, limit, begin, end);
-        const int64_t by_chain = scratch.chain.of(row, begin, end);
-        out =
-            solve(solver, scratch, i, t, top, static_cast<int32_t>(std::min(limit, by_chain)),
-                  check ? &*check : nullptr, by_chain < limit ? Start::column_first : Start::anew);
+        limit = std::min(limit, scratch.chain.of(row, begin, end));
+        out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit),
+                    check ? &*check : nullptr);
       }
     }
     if (check) check->bounded(i, top, out, top >= 3 ? &checked_sources_[r] : nullptr);
@@ -357,9 +355,8 @@ void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int
       if (check) check->combined(i, top, out);
     } else {
       limit = scratch.cuts.bound(row, limit, begin, end);
-      const int64_t by_chain = scratch.chain.of(row, begin, end);
-      out = solve(solver, scratch, i, t, top, static_cast<int32_t>(std::min(limit, by_chain)),
-                  check, by_chain < limit ? Start::column_first : Start::anew);
+      limit = std::min(limit, scratch.chain.of(row, begin, end));
+      out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit), check);
     }
     if (check) check->bounded(i, top, out, nullptr);
   }

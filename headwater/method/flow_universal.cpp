@@ -70,7 +70,7 @@ class Universal {
     task.column = task.source = t;
     task.limit = intake_[static_cast<size_t>(t)];
     task.end = n_;
-    task.quick = false;
+    task.shown = check_ != nullptr;
     const int32_t value = solver.solve(task);
     if (value == task.limit && check_) {
       check_->flow(task, solver, value);
@@ -88,7 +88,7 @@ class Universal {
     task.column = task.source = i;
     task.limit = kernel::flow_unit;
     task.end = n_;
-    task.quick = false;
+    task.shown = check_ != nullptr;
     const int32_t value = solver.solve(task);
     if (value == task.limit && check_) check_->flow(task, solver, value);
     return value == task.limit;

@@ -8,6 +8,7 @@
 // clang-format on
 #include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
+#include "headwater/kernel/cpu/flow_collect-inl.h"
 #include "headwater/kernel/cpu/flow_greedy-inl.h"
 #include "headwater/kernel/cpu/flow_phases-inl.h"
 #include "headwater/kernel/cpu/flow_raise-inl.h"

@@ -51,6 +51,16 @@ HWY_INLINE void store_block(const Block& block, int32_t* to) {
   for (int v = 0; v < vectors_of_a_block; ++v) hn::Store(block.part[v], Ints(), to + v * int_lanes);
 }
 
+// Sixteen numbers that lie `stride` apart.
+HWY_INLINE Block gather_block(const int32_t* from, int stride) {
+  Block block;
+  const IntVec places = hn::Mul(hn::Iota(Ints(), 0), hn::Set(Ints(), stride));
+  for (int v = 0; v < vectors_of_a_block; ++v)
+    block.part[v] = hn::GatherIndex(
+        Ints(), from + static_cast<size_t>(v) * int_lanes * static_cast<size_t>(stride), places);
+  return block;
+}
+
 HWY_INLINE Block repeated(int32_t value) {
   Block block;
   for (int v = 0; v < vectors_of_a_block; ++v) block.part[v] = hn::Set(Ints(), value);

@@ -10,22 +10,12 @@
 
 #include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
+#include "headwater/kernel/cpu/flow_rows-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
-
-// Keeps the first `most` units of a block of amounts.
-HWY_INLINE Block at_most(const Block& amounts, int32_t most) {
-  HWY_ALIGN int32_t numbers[flow_block];
-  store_block(amounts, numbers);
-  for (int32_t& x : numbers) {
-    x = std::min(x, most);
-    most -= x;
-  }
-  return load_block(numbers);
-}
 
 // Every supply down its own chain to the demand below it.
 int32_t Solver::straight_down(int32_t most) {
@@ -49,24 +39,13 @@ int32_t Solver::straight_down(int32_t most) {
   return sent;
 }
 
-// What the chain of the column takes from (k, t) down.
-int32_t Solver::column_room(int k) const {
-  int32_t room = room_[t_];
-  for (int j = task_.bottom + 1; j <= k; ++j) room = std::min(room, at(j).diagonal[t_]);
-  return room;
-}
-
-HWY_INLINE void Solver::take_down_column(int k, int32_t amount) {
-  room_[t_] -= amount;
-  for (int j = task_.bottom + 1; j <= k; ++j) at(j).diagonal[t_] -= amount;
-}
-
-// Every supply down its own chain and over into the column's, as late as possible first.
+// Every supply down its own chain and over into the column's, as early as possible first: the
+// higher an arc lies, the fewer supplies can reach it.
 int32_t Solver::into_column(int32_t most) {
   int32_t sent = 0;
-  for (int k = task_.bottom + 1; k < task_.top && sent < most; ++k) {
+  for (int k = task_.top - 1; k > task_.bottom && sent < most; --k) {
     int32_t room = std::min(most - sent, column_room(k - 1));
-    if (room == 0) break;
+    if (room == 0) continue;
     for (int c = begin_; c < end_ && room > 0; ++c) {
       const int j = c * flow_block;
       Block amount = smaller(load_block(supply_.data() + j), load_block(at(k).column.data() + j));
@@ -86,130 +65,6 @@ int32_t Solver::into_column(int32_t most) {
       room -= total;
       sent += total;
     }
-  }
-  return sent;
-}
-
-// Pushes what supply u has, at most `most`.
-int32_t Solver::push_supply(int u, int32_t most) {
-  const int32_t x = std::min(supply_[u], most);
-  if (x <= 0 || !has(at(task_.top - 1).live.data(), u)) return 0;
-  const int32_t sent = push(task_.top - 1, u, x);
-  supply_[u] -= sent;
-  return sent;
-}
-
-// Large supplies have the least choice: they go while everything is empty, down their own chains
-// first.
-int32_t Solver::heaviest_first(int32_t most) {
-  own_chain_first_ = true;
-  int32_t sent = push_supply(task_.column, most);
-  sent += push_supply(task_.source, most - sent);
-  for (int c = begin_; c < end_ && sent < most; ++c) {
-    const int j = c * flow_block;
-    const Block limits = repeated(heavy_);
-    for (Bits bits = less(limits, load_block(supply_.data() + j)); bits; bits &= bits - 1)
-      sent += push_supply(j + first_of(bits), most - sent);
-  }
-  own_chain_first_ = false;
-  return sent;
-}
-
-int32_t Solver::node_by_node(int32_t most) {
-  int32_t sent = 0;
-  for (int c = begin_; c < end_ && sent < most; ++c)
-    for (Bits bits = positive(load_block(supply_.data() + c * flow_block)); bits; bits &= bits - 1)
-      sent += push_supply(c * flow_block + first_of(bits), most - sent);
-  return sent;
-}
-
-// Row u of level k, sixteen arcs at a time, each as far as the chain below it goes.
-HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
-  int32_t sent = 0;
-  int32_t* arcs = row(k, u);
-  uint64_t* live = at(task_.bottom).live.data();
-  for (int w = low_; w < high_; ++w) {
-    uint64_t open = line(at(k).open, u)[w] & live[w];
-    while (open) {
-      const int c = w * blocks_of_a_word + block_with(first_of(open));
-      open &= ~(uint64_t{0xffff} << shift_of_block(c));
-      const int j = c * flow_block;
-      const Block room = load_block(room_.data() + j);
-      Block amount = smaller(load_block(arcs + j), room);
-      for (int l = task_.bottom + 1; l < k; ++l)
-        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
-      // One arc for all of it, if there is one.
-      if (const Bits wide = less(repeated(most - sent - 1), amount)) {
-        const int v = j + first_of(wide);
-        take_arc(k, u, v, most - sent);
-        if ((room_[v] -= most - sent) == 0) drop(live, v);
-        for (int l = task_.bottom + 1; l < k; ++l) at(l).diagonal[v] -= most - sent;
-        return most;
-      }
-      int32_t total = sum_of(amount);
-      if (total == 0) continue;
-      if (total > most - sent) {
-        amount = at_most(amount, most - sent);
-        total = most - sent;
-      }
-      take_arcs(k, u, c, amount);
-      const Block left = minus(room, amount);
-      store_block(left, room_.data() + j);
-      set_block(live, c, positive(left));
-      for (int l = task_.bottom + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
-      sent += total;
-      if (sent == most) return sent;
-    }
-  }
-  return sent;
-}
-
-// Row u of level k, then down the chains, then over into the column's chain.
-HWY_INLINE int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
-  int32_t sent = 0;
-  const int32_t* arcs = row(k, u);
-  int32_t below = room_[t_];  // what the column's chain takes from where it is entered
-  for (int over = task_.bottom + 1; over < k && sent < most; ++over) {
-    if (over > task_.bottom + 1) below = std::min(below, at(over - 1).diagonal[t_]);
-    int32_t room = std::min(most - sent, below);
-    if (room == 0) break;
-    const int32_t entered = room;
-    Level& crossing = at(over);
-    for (int w = low_; w < high_ && room > 0; ++w) {
-      uint64_t open = line(at(k).open, u)[w] & crossing.column_live[static_cast<size_t>(w)];
-      while (open && room > 0) {
-        const int c = w * blocks_of_a_word + block_with(first_of(open));
-        open &= ~(uint64_t{0xffff} << shift_of_block(c));
-        const int j = c * flow_block;
-        const Block column = load_block(crossing.column.data() + j);
-        Block amount = smaller(load_block(arcs + j), column);
-        for (int l = over + 1; l < k; ++l)
-          amount = smaller(amount, load_block(at(l).diagonal.data() + j));
-        if (const Bits wide = less(repeated(room - 1), amount)) {
-          const int v = j + first_of(wide);
-          take_arc(k, u, v, room);
-          if ((crossing.column[v] -= room) == 0) drop(crossing.column_live.data(), v);
-          for (int l = over + 1; l < k; ++l) at(l).diagonal[v] -= room;
-          room = 0;
-          break;
-        }
-        int32_t total = sum_of(amount);
-        if (total == 0) continue;
-        if (total > room) {
-          amount = at_most(amount, room);
-          total = room;
-        }
-        take_arcs(k, u, c, amount);
-        const Block rest = minus(column, amount);
-        store_block(rest, crossing.column.data() + j);
-        set_block(crossing.column_live.data(), c, positive(rest));
-        for (int l = over + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
-        room -= total;
-      }
-    }
-    take_down_column(over - 1, entered - room);
-    below -= entered - room;
-    sent += entered - room;
   }
   return sent;
 }
@@ -252,10 +107,10 @@ int32_t Solver::push(int k, int u, int32_t most) {
     arc -= p;
     left -= p;
   };
-  if (u != t_) down(t_, level.column[u]);
+  left -= cross_over(k, u, left);
   if (own_chain_first_ && left > 0) down(u, level.diagonal[u]);
-  if (left > 0) left -= push_row(k, u, left);
   if (left > 0 && k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
+  if (left > 0) left -= push_row(k, u, left);
   if (!own_chain_first_ && left > 0) down(u, level.diagonal[u]);
   // What is left goes arc by arc through nodes that are not yet known to be exhausted.
   if (k > task_.bottom + 1) {
@@ -279,6 +134,83 @@ int32_t Solver::push(int k, int u, int32_t most) {
   }
   if (left > 0) drop(level.live.data(), u);
   return most - left;
+}
+
+// Pushes what supply u has, at most `most`.
+int32_t Solver::push_supply(int u, int32_t most) {
+  const int32_t x = std::min(supply_[u], most);
+  if (x <= 0 || !has(at(task_.top - 1).live.data(), u)) return 0;
+  const int32_t sent = push(task_.top - 1, u, x);
+  supply_[u] -= sent;
+  return sent;
+}
+
+// Down u's own chain to level k's node and on, over into the column's chain wherever it passes, and
+// over the rows of the nodes it passes, lowest first.
+int32_t Solver::push_own_rows(int k, int u, int32_t most) {
+  if (k == task_.bottom) return push(k, u, most);
+  Level& level = at(k);
+  int32_t left = most - cross_over(k, u, most);
+  if (const int32_t x = std::min(left, level.diagonal[u]); x > 0) {
+    const int32_t sent = push_own_rows(k - 1, u, x);
+    level.diagonal[u] -= sent;
+    left -= sent;
+  }
+  if (left > 0 && k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
+  if (left > 0) left -= push_row(k, u, left);
+  return most - left;
+}
+
+// Large supplies have the least choice: they go while everything is empty, the largest first. What
+// of one is needed whatever the others send goes arc by arc at once, too.
+int32_t Solver::largest_first(int32_t most) {
+  find_large();
+  int64_t all = 0;
+  for (int c = begin_; c < end_; ++c) all += sum_of(load_block(supply_.data() + c * flow_block));
+  int32_t sent = 0;
+  const auto send = [&](int u) {
+    if (supply_[u] == 0 || sent == most) return;
+    int32_t gone = push_own_rows(task_.top - 1, u, std::min(supply_[u], most - sent));
+    supply_[u] -= gone;
+    const int64_t others = all - gone - supply_[u];
+    if (const int64_t must = most - sent - gone - others; must > 0 && supply_[u] > 0) {
+      own_chain_first_ = true;
+      gone += push_supply(u, static_cast<int32_t>(std::min<int64_t>(must, supply_[u])));
+      own_chain_first_ = false;
+    }
+    all -= gone;
+    sent += gone;
+  };
+  send(task_.column);
+  send(task_.source);
+  for (int u : large_) send(u);
+  return sent;
+}
+
+// Those from 1/64 on by size, then the other large ones.
+void Solver::find_large() {
+  large_.clear();
+  std::ranges::fill(is_large_, 0);
+  const auto find = [&](int32_t least) {
+    for (int c = begin_; c < end_; ++c) {
+      const Bits known = block_of(is_large_.data(), c);
+      const Bits bits = less(repeated(least), load_block(supply_.data() + c * flow_block));
+      set_block(is_large_.data(), c, known | bits);
+      for (Bits more = bits & ~known; more; more &= more - 1)
+        large_.push_back(c * flow_block + first_of(more));
+    }
+  };
+  find(heavy_anyway);
+  std::ranges::sort(large_, [&](int a, int b) { return supply_[a] > supply_[b]; });
+  if (heavy_ < heavy_anyway) find(heavy_);
+}
+
+int32_t Solver::node_by_node(int32_t most) {
+  int32_t sent = 0;
+  for (int c = begin_; c < end_ && sent < most; ++c)
+    for (Bits bits = positive(load_block(supply_.data() + c * flow_block)); bits; bits &= bits - 1)
+      sent += push_supply(c * flow_block + first_of(bits), most - sent);
+  return sent;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,16 +1,19 @@
-// Maximum flow through the layered network: a vectorised greedy flow (flow_greedy-inl.h), then
-// Dinic's phases (flow_phases-inl.h).
+// Maximum flow through the layered network: a vectorised greedy flow (flow_greedy-inl.h), which
+// mostly is a maximum one, then Dinic's phases (flow_phases-inl.h).
 //
 // Attention has heavy diagonals (the residual connection), so most flow goes straight down a
 // token's own chain (k, u) -> (k-1, u), and into the chain of the task's column t. Both kinds of
 // arcs lie apart from the rest, in one vector a level, so that a step of sixteen chains is one
 // operation:
-//   1. the few large supplies, which have the least choice, node by node;
-//   2. every other supply straight down its own chain, and over into t's chain where that has room;
-//   3. what is left of them, node by node: the node's row, sixteen arcs at a time, each followed by
-//      the chain below it; then what is still left, arc by arc, as in a depth-first search;
-//   4. Dinic's phases until no path is left or the task's limit is reached. Most flows never get
-//      here.
+//   1. the few large supplies, which have the least choice, over the rows of their own chains,
+//      sixteen arcs at a time, each followed by the chain below it;
+//   2. every supply down its own chain and over into t's chain where that has room;
+//   3. nodes that still have much room collect a little from every supply (flow_collect-inl.h), and
+//      every supply goes straight down its own chain;
+//   4. what is left, node by node: the node's row, then arc by arc, as in a depth-first search;
+//   5. Dinic's phases until no path is left or the task's limit is reached.
+// The order follows one rule: first what the fewest supplies can reach. An arc high up is reached
+// by fewer than one further down, and a node with much room is filled by nobody alone.
 // Residual capacities are set up once. A solve notes what it takes and the next one gives it back,
 // so that a flow costs what it touches. Which arcs have capacity left and which carry flow is also
 // kept as bits, so that looking for an arc reads a thirty-second of the memory.
@@ -46,7 +49,10 @@ class Solver final : public FlowSolver {
         supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
         room_(network.stride),
-        carried_(network.stride) {}
+        carried_(network.stride),
+        is_large_(static_cast<size_t>(words_)),
+        gathered_(static_cast<size_t>(blocks_)),
+        into_(network.stride) {}
 
   int32_t solve(const FlowTask& task) override {
     put_back();
@@ -146,12 +152,13 @@ class Solver final : public FlowSolver {
   // From a flow of some value to a maximum one.
   int32_t fill(int32_t value) {
     const int32_t limit = task_.limit;
-    if (value < limit) value += heaviest_first(limit - value);
-    if (value < limit && task_.column_first) value += into_column(limit - value);
-    if (value < limit) value += straight_down(limit - value);
+    if (value < limit) value += largest_first(limit - value);
     if (value < limit) value += into_column(limit - value);
+    if (value < limit && !network_.causal) value += collect(limit - value);
+    if (value < limit) value += straight_down(limit - value);
+    if (value < limit || task_.shown) settle();
     if (value < limit) value += node_by_node(limit - value);
-    if (value < limit && !task_.quick) value += search(limit - value);
+    if (value < limit) value += search(limit - value);
     return value;
   }
 
@@ -171,7 +178,16 @@ class Solver final : public FlowSolver {
   int32_t column_room(int k) const;
   void take_down_column(int k, int32_t amount);
   int32_t push_supply(int u, int32_t most);
-  int32_t heaviest_first(int32_t most);
+  int32_t cross_over(int k, int u, int32_t most);
+  int32_t push_own_rows(int k, int u, int32_t most);
+  int32_t largest_first(int32_t most);
+  void find_large();
+  int32_t collect(int32_t most);
+  int32_t collect_into(int b, int v, int32_t most);
+  int32_t collect_from_rows(int b, int v, int h, int32_t most);
+  int32_t collect_block(int b, int v, int c, Block& amount, int32_t most);
+  void gather(int k, int v, int c, int32_t* arcs);
+  void settle();
   int32_t node_by_node(int32_t most);
   int most_failed() const { return words_; }
   void refresh_live(int k);
@@ -205,7 +221,19 @@ class Solver final : public FlowSolver {
   std::vector<uint64_t> supplied_;  // nodes with supplies that are left
   std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
   IntArray supply_, room_;
-  IntArray carried_;  // by the source's row in a level that was added
+  IntArray carried_;        // by the source's row in a level that was added
+  std::vector<int> large_;  // supplies, the order in which they go
+  std::vector<uint64_t> is_large_;
+  std::vector<int> roomy_;         // nodes of a level, the order in which they collect
+  std::vector<uint8_t> gathered_;  // blocks of into_ that are there
+  IntArray into_;                  // what is left of the arcs into the node that collects
+  // What collecting took and the rows do not know of yet: from sixteen nodes of a level to one.
+  struct Owing {
+    int level, block, to;
+  };
+  std::vector<Owing> owing_;
+  IntArray owed_amounts_;
+  size_t owed_ = 0;
   FlowTask task_;
   int t_ = -1;                           // the column that lies apart
   int column_from_ = 0, column_to_ = 0;  // in these levels
@@ -227,6 +255,7 @@ class Solver final : public FlowSolver {
 
 // Residual capacities as they were before the first task.
 void Solver::put_back() {
+  owed_ = 0;
   for (const Step& step : steps_) *step.arc += step.amount;
   steps_.clear();
   for (size_t e = 0; e < saved_; ++e)
