@@ -1,11 +1,14 @@
 #include "headwater/method/flow_bounds.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "headwater/core/threads.h"
 
 namespace headwater {
 namespace {
+
+constexpr int patience = 4;  // sets that bring nothing before no larger one is tried
 
 int block_begin(int token) { return token / kernel::flow_block * kernel::flow_block; }
 int block_end(int token) { return block_begin(token) + kernel::flow_block; }
@@ -59,6 +62,40 @@ void ChainBound::compute(int t, int top) {
   for (int l = 1; l <= top - 2; ++l)
     from_the_side_ += capacities_.column_sums(l)[static_cast<size_t>(t)] - capacities_.row(l, t)[t];
   for (int u = 0; u < capacities_.n(); ++u) column_[u] = capacities_.row(top - 1, u)[t];
+}
+
+LargestBound::LargestBound(const Capacities& capacities, int top)
+    : capacities_(capacities),
+      top_(top),
+      sets_(std::min(most_sets, capacities.n())),
+      largest_(static_cast<size_t>(capacities.n()) * static_cast<size_t>(sets_)) {
+  std::vector<int> order(static_cast<size_t>(capacities.n()));
+  for (int i = 0; i < capacities.n(); ++i) {
+    const int32_t* row = capacities.row(top, i);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::partial_sort(order, order.begin() + sets_, [&](int u, int v) {
+      return row[u] != row[v] ? row[u] > row[v] : u < v;
+    });
+    std::copy_n(order.begin(), sets_, largest_.begin() + static_cast<ptrdiff_t>(i) * sets_);
+  }
+}
+
+int64_t LargestBound::of(int i, const ChainBound& below, kernel::IntArray& scratch) const {
+  const kernel::FlowTable& run = kernel::flow_table();
+  const int stride = capacities_.stride();
+  const int32_t* row = capacities_.row(top_, i);
+  std::fill_n(scratch.data(), stride, 0);
+  int64_t best = kernel::flow_unit, others = kernel::flow_unit;
+  for (int s = 0, worse = 0; s < sets_ && worse < patience; ++s) {
+    const int u =
+        largest_[static_cast<size_t>(i) * static_cast<size_t>(sets_) + static_cast<size_t>(s)];
+    others -= row[u];
+    run.add_minima(kernel::flow_unit, capacities_.row(top_ - 1, u), scratch.data(), 0, stride);
+    const int64_t bound = others + below.of(scratch.data(), 0, stride);
+    worse = bound < best ? 0 : worse + 1;
+    best = std::min(best, bound);
+  }
+  return best;
 }
 
 SourceBounds::SourceBounds(const Capacities& capacities, int top, const std::vector<int>& sources,

@@ -11,6 +11,12 @@
 // (l, u) -> (l-1, t) with u != t and l <= m, or at its upper end. With m = top - 2 that end takes
 // what two layers bring, which has a closed form:
 //   F(i, t) <= sum_{l <= top-2} (c_l(t) - A_l[t, t]) + sum_u min(A_top[i, u], A_{top-1}[u, t]).
+// With strong sinks a few tokens get more from the source than they can pass on. For any set S of
+// tokens, what they pass on is bounded in that same way, one layer further down, as if they were
+// one source with the sum R_S of their rows; the others send what they get:
+//   F(i, t) <= sum_{u not in S} A_top[i, u]
+//              + sum_{l <= top-3} (c_l(t) - A_l[t, t]) + sum_v min(R_S(v), A_{top-2}[v, t]).
+// The sets tried are those of the 1, 2, ... 16 largest entries of the source's row.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -40,7 +46,7 @@ class SinkBounds {
   int32_t any_ = 0;
 };
 
-/// The last bound above, by t's own chain, for one t and one top layer from 3 on.
+/// The bound by t's own chain, for one t and one top layer from 2 on.
 class ChainBound {
  public:
   explicit ChainBound(const Capacities& capacities)
@@ -56,6 +62,23 @@ class ChainBound {
   const Capacities& capacities_;
   kernel::IntArray column_;  // of layer top - 1
   int64_t from_the_side_ = 0;
+};
+
+/// The last bound above, for one top layer from 3 on and all sources.
+class LargestBound {
+ public:
+  /// n^2 time and little memory.
+  LargestBound(const Capacities& capacities, int top);
+  /// The least for source i; `below` is the bound of the sink's chain for top - 1. A few n time.
+  int64_t of(int i, const ChainBound& below, kernel::IntArray& scratch) const;
+
+  /// As many sets are tried at most. Ties go to the lower token.
+  static constexpr int most_sets = 16;
+
+ private:
+  const Capacities& capacities_;
+  int top_, sets_;
+  std::vector<int> largest_;  // [i][...]: tokens by what they get from i
 };
 
 /// V_l(i, .) for the sources asked for, and as many levels as there is memory for.

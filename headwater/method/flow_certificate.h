@@ -75,6 +75,8 @@ class SinkCheck {
     int64_t below;           // capacity of its arcs below level top - 1
     std::vector<bool> sink;  // nodes of level top - 1 on the sink's side
   };
+  int64_t by_largest(int i, int top) const;
+
   const FlowCheck& check_;
   int t_;
   std::vector<std::vector<int64_t>> level_;

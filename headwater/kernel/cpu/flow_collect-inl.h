@@ -23,25 +23,47 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-int32_t Solver::collect(int32_t most) {
+// The nodes that have `least` left; none twice, as their arcs are not up to date then.
+int32_t Solver::collect(int32_t most, int32_t least) {
   int32_t sent = 0;
-  const int32_t least = flow_unit / n_;
   for (int b = task_.top - 2; b >= task_.bottom && sent < most; --b) {
     const bool last = b == task_.bottom;
     const std::vector<uint64_t>& live = last ? at(b).live : at(b).column_live;
     const int32_t* room = last ? room_.data() : at(b).column.data();
     roomy_.clear();
-    for (int w = low_; w < high_; ++w)
-      for (uint64_t bits = live[static_cast<size_t>(w)]; bits; bits &= bits - 1) {
+    for (int w = low_; w < high_; ++w) {
+      const size_t x = static_cast<size_t>(w);
+      for (uint64_t bits = live[x] & ~at(b).collected[x]; bits; bits &= bits - 1) {
         const int v = w * word_bits + first_of(bits);
         if (room[v] >= least && !(last && v == t_)) roomy_.push_back(v);
       }
+    }
     // Those with the most room first: they need what is left of the most supplies.
     std::ranges::sort(roomy_, [&](int u, int v) { return room[u] > room[v]; });
-    for (size_t x = 0; x < roomy_.size() && sent < most; ++x)
+    for (size_t x = 0; x < roomy_.size() && sent < most; ++x) {
+      add(at(b).collected.data(), roomy_[x]);
       sent += collect_into(b, roomy_[x], most - sent);
+    }
   }
   return sent;
+}
+
+// First those with more than the mean of a row's entries, and what is left straight down; then
+// those with less, unless there are many.
+int32_t Solver::collect_and_go_down(int32_t most) {
+  for (int b = task_.bottom; b < task_.top - 1; ++b) std::ranges::fill(at(b).collected, 0);
+  int32_t sent = collect(most, flow_unit / n_);
+  if (sent < most) sent += straight_down(most - sent);
+  if (sent == most) return sent;
+  int many = 0;
+  for (int b = task_.bottom; b < task_.top - 1; ++b)
+    for (int w = low_; w < high_; ++w) {
+      const Level& level = at(b);
+      const size_t x = static_cast<size_t>(w);
+      many +=
+          static_cast<int>(hwy::PopCount(b == task_.bottom ? level.live[x] : level.column_live[x]));
+    }
+  return 2 * many > n_ ? sent : sent + collect(most - sent, 1);
 }
 
 // Into (b, v), and from there out of the network or over into the column's chain. The large

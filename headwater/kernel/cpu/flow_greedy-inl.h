@@ -184,6 +184,39 @@ int32_t Solver::largest_first(int32_t most) {
   send(task_.column);
   send(task_.source);
   for (int u : large_) send(u);
+  const bool rows = task_.top - 1 > task_.bottom;
+  return sent < most && rows && !network_.causal ? sent + relieve(most - sent) : sent;
+}
+
+// Large supplies of which something is left feed the chains of those of which nothing is, so that
+// these can use their own rows, which nobody else reaches.
+int32_t Solver::relieve(int32_t most) {
+  const int k = task_.top - 1;
+  Level& level = at(k);
+  rich_.clear();
+  for (int u : large_)
+    if (supply_[u] > 0) rich_.push_back(u);
+  int32_t sent = 0;
+  for (int u : large_) {
+    if (supply_[u] > 0 || sent == most) continue;
+    const int32_t fed = network_.diagonals[static_cast<size_t>(k)][u] - level.diagonal[u];
+    int32_t freed = 0;
+    for (size_t x = 0; x < rich_.size() && freed < fed; ++x) {
+      const int32_t over = std::min({fed - freed, supply_[rich_[x]], row(k, rich_[x])[u]});
+      if (over == 0) continue;
+      take_arc(k, rich_[x], u, over);
+      supply_[rich_[x]] -= over;
+      freed += over;
+    }
+    if (freed == 0) continue;
+    level.diagonal[u] += freed;
+    const int32_t asked = std::min(freed, most - sent);
+    int32_t left = asked;
+    if (k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
+    if (left > 0) left -= push_row(k, u, left);
+    supply_[u] = freed - (asked - left);
+    sent += asked - left;
+  }
   return sent;
 }
 

@@ -97,6 +97,7 @@ class Solver final : public FlowSolver {
     // One bit a node.
     std::vector<uint64_t> live;  // may still pass something down in the greedy flow
     std::vector<uint64_t> column_live;
+    std::vector<uint64_t> collected;  // had its turn to collect
     std::vector<uint64_t> diagonal_open, diagonal_used, column_used;
     std::vector<uint64_t> unseen;
     int32_t surplus = 0;       // flow out of the source's node here that nothing feeds
@@ -154,8 +155,8 @@ class Solver final : public FlowSolver {
     const int32_t limit = task_.limit;
     if (value < limit) value += largest_first(limit - value);
     if (value < limit) value += into_column(limit - value);
-    if (value < limit && !network_.causal) value += collect(limit - value);
-    if (value < limit) value += straight_down(limit - value);
+    if (value < limit)
+      value += network_.causal ? straight_down(limit - value) : collect_and_go_down(limit - value);
     if (value < limit || task_.shown) settle();
     if (value < limit) value += node_by_node(limit - value);
     if (value < limit) value += search(limit - value);
@@ -182,7 +183,9 @@ class Solver final : public FlowSolver {
   int32_t push_own_rows(int k, int u, int32_t most);
   int32_t largest_first(int32_t most);
   void find_large();
-  int32_t collect(int32_t most);
+  int32_t relieve(int32_t most);
+  int32_t collect(int32_t most, int32_t least);
+  int32_t collect_and_go_down(int32_t most);
   int32_t collect_into(int b, int v, int32_t most);
   int32_t collect_from_rows(int b, int v, int h, int32_t most);
   int32_t collect_block(int b, int v, int c, Block& amount, int32_t most);
@@ -224,6 +227,7 @@ class Solver final : public FlowSolver {
   IntArray carried_;        // by the source's row in a level that was added
   std::vector<int> large_;  // supplies, the order in which they go
   std::vector<uint64_t> is_large_;
+  std::vector<int> rich_;          // large supplies of which something is left
   std::vector<int> roomy_;         // nodes of a level, the order in which they collect
   std::vector<uint8_t> gathered_;  // blocks of into_ that are there
   IntArray into_;                  // what is left of the arcs into the node that collects
@@ -299,6 +303,7 @@ void Solver::make_level(int k) {
       bits->resize(words);
   }
   level.live.resize(words);
+  level.collected.resize(words);
   level.unseen.resize(words);
 }
 
