@@ -188,8 +188,8 @@ int32_t Solver::largest_first(int32_t most) {
   return sent < most && rows && !network_.causal ? sent + relieve(most - sent) : sent;
 }
 
-// Large supplies of which something is left feed the chains of those of which nothing is, so that
-// these can use their own rows, which nobody else reaches.
+// Large supplies of which something is left feed the chains of the others, so that these can use
+// more of their own rows, which nobody else reaches.
 int32_t Solver::relieve(int32_t most) {
   const int k = task_.top - 1;
   Level& level = at(k);
@@ -198,7 +198,8 @@ int32_t Solver::relieve(int32_t most) {
     if (supply_[u] > 0) rich_.push_back(u);
   int32_t sent = 0;
   for (int u : large_) {
-    if (supply_[u] > 0 || sent == most) continue;
+    if (sent == most) break;
+    if (rich_.empty() || u == rich_.front()) continue;
     const int32_t fed = network_.diagonals[static_cast<size_t>(k)][u] - level.diagonal[u];
     int32_t freed = 0;
     for (size_t x = 0; x < rich_.size() && freed < fed; ++x) {
@@ -214,7 +215,7 @@ int32_t Solver::relieve(int32_t most) {
     int32_t left = asked;
     if (k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
     if (left > 0) left -= push_row(k, u, left);
-    supply_[u] = freed - (asked - left);
+    supply_[u] += freed - (asked - left);
     sent += asked - left;
   }
   return sent;
