@@ -16,8 +16,9 @@
 //   one vector     if all sources can deliver one vector on a level, and t takes in u_t from that
 //                  vector, then F(i, t) = u_t for all i: 2 n flows for n^2 pairs
 //                  (flow_universal.h).
-//   own chain      what enters t's own chain (l, t) from the side and at its upper end bounds
-//                  F(i, t), too (flow_bounds.h).
+//   own chain      minimum cuts mostly are t's own chain of nodes (l, t) below, and at level top -
+//   2
+//                  the few tokens that attend to t most: a bound without a flow (flow_bounds.h).
 //   cuts           a minimum cut found for one source bounds all others (flow_cut_pool.h).
 //
 // Algorithm, sink by sink, on all threads (flow_pairs.cpp): what the one vector settles; then for

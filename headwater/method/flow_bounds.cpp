@@ -8,8 +8,6 @@
 namespace headwater {
 namespace {
 
-constexpr int patience = 4;  // sets that bring nothing before no larger one is tried
-
 int block_begin(int token) { return token / kernel::flow_block * kernel::flow_block; }
 int block_end(int token) { return block_begin(token) + kernel::flow_block; }
 
@@ -57,44 +55,40 @@ void SinkBounds::compute(int t) {
   }
 }
 
+ChainBound::ChainBound(const Capacities& capacities)
+    : capacities_(capacities), order_(static_cast<size_t>(capacities.n())) {
+  for (int s = 0; s < std::min(most_tokens, capacities.n()); ++s)
+    sets_.emplace_back(capacities.stride());
+}
+
 void ChainBound::compute(int t, int top) {
-  from_the_side_ = 0;
-  for (int l = 1; l <= top - 2; ++l)
-    from_the_side_ += capacities_.column_sums(l)[static_cast<size_t>(t)] - capacities_.row(l, t)[t];
-  for (int u = 0; u < capacities_.n(); ++u) column_[u] = capacities_.row(top - 1, u)[t];
-}
-
-LargestBound::LargestBound(const Capacities& capacities, int top)
-    : capacities_(capacities),
-      top_(top),
-      sets_(std::min(most_sets, capacities.n())),
-      largest_(static_cast<size_t>(capacities.n()) * static_cast<size_t>(sets_)) {
-  std::vector<int> order(static_cast<size_t>(capacities.n()));
-  for (int i = 0; i < capacities.n(); ++i) {
-    const int32_t* row = capacities.row(top, i);
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::partial_sort(order, order.begin() + sets_, [&](int u, int v) {
-      return row[u] != row[v] ? row[u] > row[v] : u < v;
-    });
-    std::copy_n(order.begin(), sets_, largest_.begin() + static_cast<ptrdiff_t>(i) * sets_);
+  const int n = capacities_.n(), m = top - 2;
+  const auto attention = [&](int v) { return capacities_.row(m, v)[t]; };
+  std::iota(order_.begin(), order_.end(), 0);
+  std::swap(order_[0], order_[static_cast<size_t>(t)]);
+  const auto last = order_.begin() + static_cast<ptrdiff_t>(sets_.size());
+  std::partial_sort(order_.begin() + 1, last, order_.end(), [&](int u, int v) {
+    return attention(u) != attention(v) ? attention(u) > attention(v) : u < v;
+  });
+  int64_t elsewhere = capacities_.column_sums(m)[static_cast<size_t>(t)];
+  for (int l = 1; l < m; ++l)
+    elsewhere += capacities_.column_sums(l)[static_cast<size_t>(t)] - capacities_.row(l, t)[t];
+  const Set* before = nullptr;
+  for (size_t s = 0; s < sets_.size(); ++s) {
+    Set& set = sets_[s];
+    const int w = order_[s];
+    set.elsewhere = elsewhere -= attention(w);
+    for (int u = 0; u < n; ++u)
+      set.arcs[u] = capacities_.row(top - 1, u)[w] + (before ? before->arcs[u] : 0);
+    before = &set;
   }
 }
 
-int64_t LargestBound::of(int i, const ChainBound& below, kernel::IntArray& scratch) const {
+int64_t ChainBound::of(const int32_t* row, int begin, int end) const {
   const kernel::FlowTable& run = kernel::flow_table();
-  const int stride = capacities_.stride();
-  const int32_t* row = capacities_.row(top_, i);
-  std::fill_n(scratch.data(), stride, 0);
-  int64_t best = kernel::flow_unit, others = kernel::flow_unit;
-  for (int s = 0, worse = 0; s < sets_ && worse < patience; ++s) {
-    const int u =
-        largest_[static_cast<size_t>(i) * static_cast<size_t>(sets_) + static_cast<size_t>(s)];
-    others -= row[u];
-    run.add_minima(kernel::flow_unit, capacities_.row(top_ - 1, u), scratch.data(), 0, stride);
-    const int64_t bound = others + below.of(scratch.data(), 0, stride);
-    worse = bound < best ? 0 : worse + 1;
-    best = std::min(best, bound);
-  }
+  int64_t best = kernel::flow_unit;
+  for (const Set& set : sets_)
+    best = std::min(best, set.elsewhere + run.sum_of_minima(row, set.arcs.data(), begin, end));
   return best;
 }
 

@@ -7,16 +7,13 @@
 // with V and U themselves such bounds of the two halves. And whatever the source is, no more goes
 // through (1, u) than layer 2 brings there, so from three layers on
 //   F(i, t) <= min(1, sum_u min(c_2(u), A_1[u, t])),   c_2 = column sums of layer 2.
-// Or by where flow enters t's own chain of nodes (0, t) ... (m, t): from the side, over arcs
-// (l, u) -> (l-1, t) with u != t and l <= m, or at its upper end. With m = top - 2 that end takes
-// what two layers bring, which has a closed form:
-//   F(i, t) <= sum_{l <= top-2} (c_l(t) - A_l[t, t]) + sum_u min(A_top[i, u], A_{top-1}[u, t]).
-// With strong sinks a few tokens get more from the source than they can pass on. For any set S of
-// tokens, what they pass on is bounded in that same way, one layer further down, as if they were
-// one source with the sum R_S of their rows; the others send what they get:
-//   F(i, t) <= sum_{u not in S} A_top[i, u]
-//              + sum_{l <= top-3} (c_l(t) - A_l[t, t]) + sum_v min(R_S(v), A_{top-2}[v, t]).
-// The sets tried are those of the 1, 2, ... 16 largest entries of the source's row.
+// Or by a cut of one form: below level m = top - 2 the sink's side is t's own chain of nodes
+// (0, t) ... (m-1, t), at level m it is a set W of tokens. Then flow enters it from the side of the
+// chain, out of nodes of level m outside of W, or over arcs into W, which the source's row feeds:
+//   F(i, t) <= sum_{l < m} (c_l(t) - A_l[t, t]) + sum_{v not in W} A_m[v, t]
+//              + sum_u min(A_top[i, u], sum_{w in W} A_{top-1}[u, w]).
+// Minimum cuts mostly have this form where some tokens take most of the attention: W is t and the
+// few tokens that attend to it most.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -46,39 +43,28 @@ class SinkBounds {
   int32_t any_ = 0;
 };
 
-/// The bound by t's own chain, for one t and one top layer from 2 on.
+/// The last bound above, for one t and one top layer from 3 on. The sets are t and those 0 ... 7
+/// tokens that attend to it most in layer top - 2; ties go to the lower token.
 class ChainBound {
  public:
-  explicit ChainBound(const Capacities& capacities)
-      : capacities_(capacities), column_(capacities.stride()) {}
+  explicit ChainBound(const Capacities& capacities);
   /// n time.
   void compute(int t, int top);
-  /// For the source whose row of the top layer this is; begin and end as in sum_of_minima.
-  int64_t of(const int32_t* row, int begin, int end) const {
-    return from_the_side_ + kernel::flow_table().sum_of_minima(row, column_.data(), begin, end);
-  }
+  /// The least for the source whose row of the top layer this is; begin and end as in
+  /// sum_of_minima.
+  int64_t of(const int32_t* row, int begin, int end) const;
+
+  static constexpr int most_tokens = 8;  // in a set
 
  private:
+  struct Set {
+    explicit Set(int stride) : arcs(stride) {}
+    int64_t elsewhere = 0;  // what enters the sink's side other than over arcs into the set
+    kernel::IntArray arcs;  // of each token into the set: a part of its row
+  };
   const Capacities& capacities_;
-  kernel::IntArray column_;  // of layer top - 1
-  int64_t from_the_side_ = 0;
-};
-
-/// The last bound above, for one top layer from 3 on and all sources.
-class LargestBound {
- public:
-  /// n^2 time and little memory.
-  LargestBound(const Capacities& capacities, int top);
-  /// The least for source i; `below` is the bound of the sink's chain for top - 1. A few n time.
-  int64_t of(int i, const ChainBound& below, kernel::IntArray& scratch) const;
-
-  /// As many sets are tried at most. Ties go to the lower token.
-  static constexpr int most_sets = 16;
-
- private:
-  const Capacities& capacities_;
-  int top_, sets_;
-  std::vector<int> largest_;  // [i][...]: tokens by what they get from i
+  std::vector<Set> sets_;
+  std::vector<int> order_;
 };
 
 /// V_l(i, .) for the sources asked for, and as many levels as there is memory for.

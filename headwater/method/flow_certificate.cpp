@@ -154,13 +154,7 @@ void SinkCheck::bounded(int i, int top, int32_t value,
           std::min<int64_t>(row[u], level_[static_cast<size_t>(top) - 1][static_cast<size_t>(u)]);
     best = std::min(best, sum);
   }
-  if (top >= 3 && best > value) {  // by where t's own chain is entered
-    int64_t sum = 0;
-    for (int l = 1; l <= top - 2; ++l) sum += check_.column_sum(l, t_) - capacities.row(l, t_)[t_];
-    for (int u = 0; u < n; ++u) sum += std::min<int64_t>(row[u], capacities.row(top - 1, u)[t_]);
-    best = std::min(best, sum);
-  }
-  if (top >= 3 && best > value) best = std::min(best, by_largest(i, top));
+  if (top >= 3 && best > value) best = std::min(best, by_chain(i, top));
   for (int l = 2; l <= top && best > value; ++l) {  // through level l - 1, whatever the source
     int64_t sum = 0;
     for (int u = 0; u < n; ++u)
@@ -185,24 +179,24 @@ void SinkCheck::bounded(int i, int top, int32_t value,
   if (best != value) broken("no upper bound equals the value");
 }
 
-// By tokens that get more from the source than they pass on: sets of the largest entries of its
-// row.
-int64_t SinkCheck::by_largest(int i, int top) const {
+// The cuts whose sink side is t's own chain and, at level top - 2, t and those that attend to it
+// most.
+int64_t SinkCheck::by_chain(int i, int top) const {
   const Capacities& capacities = check_.capacities();
-  const int n = capacities.n();
-  std::vector<std::pair<int32_t, int>> entries;
-  for (int u = 0; u < n; ++u) entries.emplace_back(-capacities.row(top, i)[u], u);
-  std::ranges::sort(entries);
-  int64_t from_the_side = 0, others = kernel::flow_unit, best = kernel::flow_unit;
-  for (int l = 1; l <= top - 3; ++l)
-    from_the_side += check_.column_sum(l, t_) - capacities.row(l, t_)[t_];
-  std::vector<int64_t> passed(static_cast<size_t>(n));
-  for (size_t s = 0; s < std::min<size_t>(entries.size(), 16); ++s) {
-    others += entries[s].first;
-    int64_t sum = others + from_the_side;
-    for (int v = 0; v < n; ++v) {
-      passed[static_cast<size_t>(v)] += capacities.row(top - 1, entries[s].second)[v];
-      sum += std::min<int64_t>(passed[static_cast<size_t>(v)], capacities.row(top - 2, v)[t_]);
+  const int n = capacities.n(), m = top - 2;
+  std::vector<std::pair<int64_t, int>> tokens;  // t, then by attention to it
+  for (int v = 0; v < n; ++v)
+    tokens.emplace_back(v == t_ ? -2 * int64_t{kernel::flow_unit} : -capacities.row(m, v)[t_], v);
+  std::ranges::sort(tokens);
+  int64_t elsewhere = check_.column_sum(m, t_), best = kernel::flow_unit;
+  for (int l = 1; l < m; ++l) elsewhere += check_.column_sum(l, t_) - capacities.row(l, t_)[t_];
+  std::vector<int64_t> arcs(static_cast<size_t>(n));
+  for (size_t s = 0; s < std::min<size_t>(tokens.size(), 8); ++s) {
+    elsewhere -= capacities.row(m, tokens[s].second)[t_];
+    int64_t sum = elsewhere;
+    for (int u = 0; u < n; ++u) {
+      arcs[static_cast<size_t>(u)] += capacities.row(top - 1, u)[tokens[s].second];
+      sum += std::min<int64_t>(capacities.row(top, i)[u], arcs[static_cast<size_t>(u)]);
     }
     best = std::min(best, sum);
   }

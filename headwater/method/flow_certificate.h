@@ -75,7 +75,7 @@ class SinkCheck {
     int64_t below;           // capacity of its arcs below level top - 1
     std::vector<bool> sink;  // nodes of level top - 1 on the sink's side
   };
-  int64_t by_largest(int i, int top) const;
+  int64_t by_chain(int i, int top) const;
 
   const FlowCheck& check_;
   int t_;

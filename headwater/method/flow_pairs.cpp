@@ -34,8 +34,7 @@ class Pairs {
         top_(capacities.layers()),
         stride_(capacities.stride()),
         pairs_(static_cast<int64_t>(request.sources.size() * request.sinks.size()) *
-               (request.every_top ? top_ : 1)),
-        largest_there_(static_cast<size_t>(top_) + 1) {
+               (request.every_top ? top_ : 1)) {
     values_.tops.assign(
         request.every_top ? static_cast<size_t>(top_) : 1,
         std::vector<int32_t>(request.sources.size() * request.sinks.size(), unknown));
@@ -46,7 +45,6 @@ class Pairs {
     std::ranges::stable_sort(
         order_, [&](size_t a, size_t b) { return request.sources[a] > request.sources[b]; });
     for (int w = 0; w < workers_.count(); ++w) scratch_.emplace_back(capacities, top_);
-    largest_.resize(static_cast<size_t>(top_) + 1);
   }
 
   FlowValues run() {
@@ -70,18 +68,16 @@ class Pairs {
     Scratch(const Capacities& capacities, int top)
         : bounds(capacities, std::max(top, 2)),
           chain(capacities),
-          chain_below(capacities),
           cuts(capacities.stride()),
           below(capacities.stride()),
           here(capacities.stride()),
-          full(capacities.stride()),
-          sums(capacities.stride()) {
+          full(capacities.stride()) {
       for (int l = 0; l <= top; ++l) known.emplace_back(capacities.stride());
     }
     SinkBounds bounds;
-    ChainBound chain, chain_below;
+    ChainBound chain;
     CutPool cuts;
-    kernel::IntArray below, here, full, sums;
+    kernel::IntArray below, here, full;
     std::vector<kernel::IntArray> known;  // values of all top layers
   };
 
@@ -118,7 +114,6 @@ class Pairs {
                    SinkCheck* check);
   int32_t solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top, int32_t limit,
                 SinkCheck* check, Start start = Start::anew);
-  const LargestBound& largest_of(int top);
   void count_saturated();
 
   const Capacities& capacities_;
@@ -135,8 +130,6 @@ class Pairs {
       saturated_from_;  // [t]: the top layer from which on a vector settles all sources
   std::vector<size_t> order_;
   std::vector<Scratch> scratch_;
-  std::vector<std::unique_ptr<LargestBound>> largest_;
-  std::vector<std::once_flag> largest_there_;
   std::vector<std::vector<std::vector<int64_t>>> checked_sources_;
   int checked_top_ = 0;
 };
@@ -338,20 +331,12 @@ void Pairs::climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   }
 }
 
-const LargestBound& Pairs::largest_of(int top) {
-  std::call_once(largest_there_[static_cast<size_t>(top)], [&] {
-    largest_[static_cast<size_t>(top)] = std::make_unique<LargestBound>(capacities_, top);
-  });
-  return *largest_[static_cast<size_t>(top)];
-}
-
 void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int top, int32_t any,
                         SinkCheck* check) {
   const kernel::FlowTable& run = kernel::flow_table();
   const bool causal = capacities_.causal();
   scratch.cuts.clear();
   scratch.chain.compute(t, top);
-  scratch.chain_below.compute(t, top - 1);
   for (int u = 0; u < n_; ++u)
     scratch.full[u] = scratch.below[u] >= any ? std::numeric_limits<int32_t>::max() : 0;
   for (int i = n_ - 1; i >= 0; --i) {
@@ -370,7 +355,6 @@ void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int
     } else {
       limit = scratch.cuts.bound(row, limit, begin, end);
       limit = std::min(limit, scratch.chain.of(row, begin, end));
-      limit = std::min(limit, largest_of(top).of(i, scratch.chain_below, scratch.sums));
       out = solve(solver, scratch, i, t, top, static_cast<int32_t>(limit), check);
     }
     if (check) check->bounded(i, top, out, nullptr);
