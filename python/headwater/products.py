@@ -40,7 +40,8 @@ def product(a: Any, b: Any, *, lower: bool = False, coarse: bool = False, into: 
     """a b of float32 [n, n] matrices.
 
     `lower`: both are lower triangular, and what is zero is left out. `coarse`: their numbers come from half precision,
-    so that 16 bits of each number are enough (a relative error of 1e-5), which tensor cores do. `into` may be `a`.
+    so that 16 bits of each number are enough, which tensor cores do: a relative error of 1.2e-5 by the numbers and up
+    to 1.5e-5 by 4096 sums, as tensor cores cut off where others round. `into` may be `a`.
     """
     n = len(b)
     if len(a) != n or n < SMALL:
