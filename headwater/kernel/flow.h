@@ -74,7 +74,7 @@ class FlowSolver {
   /// ... how much of supply u and of demand v the flow uses;
   virtual int32_t supplied(int u) const = 0;
   virtual int32_t demanded(int v) const = 0;
-  /// ... and the flow itself.
+  /// ... and, of a task that is shown, the flow itself.
   virtual void visit_flow(const FlowVisit& visit) const = 0;
 };
 

@@ -16,17 +16,18 @@
 //   one vector     if all sources can deliver one vector on a level, and t takes in u_t from that
 //                  vector, then F(i, t) = u_t for all i: 2 n flows for n^2 pairs
 //                  (flow_universal.h).
-//   own chain      minimum cuts mostly are t's own chain of nodes (l, t) below, and at level top -
-//   2
-//                  the few tokens that attend to t most: a bound without a flow (flow_bounds.h).
+//   own chain      minimum cuts mostly are t's own chain of nodes (l, t), and two layers below the
+//                  top the few tokens that attend to t most: a bound without a flow
+//                  (flow_bounds.h).
 //   cuts           a minimum cut found for one source bounds all others (flow_cut_pool.h).
 //
 // Algorithm, sink by sink, on all threads (flow_pairs.cpp): what the one vector settles; then for
 // each open pair a flow that stops at the least of these bounds, or at a cut. The flow is greedy
-// and vectorised first: straight down the tokens' own chains, which the residual connection makes
-// wide, and over into the sink's; then Dinic's phases (kernel/cpu/flow_solver-inl.h). For every top
-// layer, layer upon layer, with the exact values of the layer below as bounds; causal attention
-// source by source, each flow beginning as that of the layer below (kernel/cpu/flow_raise-inl.h).
+// and vectorised first: down the tokens' own chains, which the residual connection makes wide, and
+// over into the sink's, first what the fewest tokens reach; mostly that is a maximum flow. Then
+// Dinic's phases (kernel/cpu/flow_solver-inl.h). For every top layer, layer upon layer, with the
+// exact values of the layer below as bounds; causal attention source by source, each flow beginning
+// as that of the layer below (kernel/cpu/flow_raise-inl.h).
 //
 // Cost. All pairs of a deep bidirectional stack: about 2 n flows, each a few n^2 steps at most. In
 // general one flow a pair: 1 to 40 microseconds at 128 tokens, 10 to 400 at 512 (docs/flow.md has

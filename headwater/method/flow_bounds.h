@@ -54,9 +54,8 @@ class ChainBound {
   /// sum_of_minima.
   int64_t of(const int32_t* row, int begin, int end) const;
 
-  static constexpr int most_tokens = 8;  // in a set
-
  private:
+  static constexpr int most_tokens = 8;  // in a set
   struct Set {
     explicit Set(int stride) : arcs(stride) {}
     int64_t elsewhere = 0;  // what enters the sink's side other than over arcs into the set

@@ -179,7 +179,7 @@ void SinkCheck::bounded(int i, int top, int32_t value,
   if (best != value) broken("no upper bound equals the value");
 }
 
-// The cuts whose sink side is t's own chain and, at level top - 2, t and those that attend to it
+// The cuts whose sink side is t's own chain and, at level top - 2, t and up to 7 that attend to it
 // most.
 int64_t SinkCheck::by_chain(int i, int top) const {
   const Capacities& capacities = check_.capacities();

@@ -98,6 +98,42 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
   }
 }
 
+// What a flow took that nobody asked to see is not in the rows, and must not be missed there.
+TEST(FlowSolver, AFlowThatEndsEarlyAndUnseenLeavesNothingBehind) {
+  std::mt19937 random(9);
+  for (const char* kind : {"bert", "bert-sink", "bert-bare", "softmax", "permuted"}) {
+    for (int n : {40, 130}) {
+      const Capacities capacities = capacities_of(stack_of(kind, n, 5, 4));
+      const FlowCheck check(capacities);
+      const kernel::FlowNetwork network = capacities.network();
+      const auto plain = kernel::flow_reference().solver(network);
+      for (const FlowTable& table : kernel::cpu_flow_tables()) {
+        const auto solver = table.solver(network);
+        for (int round = 0; round < 10; ++round) {
+          kernel::FlowTask task;
+          task.source = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.column = static_cast<int>(random() % static_cast<unsigned>(n));
+          task.top = 3 + round % 3;
+          task.supply = capacities.row(task.top, task.source);
+          task.demand = capacities.bottom_column(task.column);
+          task.limit = kernel::flow_unit;
+          task.end = n;
+          const int32_t value = plain->solve(task);
+          for (const int part : {1, 2, 4}) {
+            task.limit = value / part;
+            ASSERT_EQ(solver->solve(task), task.limit) << table.name << ' ' << kind << ' ' << n;
+          }
+          task.limit = kernel::flow_unit;
+          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          task.shown = true;
+          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          check.flow(task, *solver, value);
+        }
+      }
+    }
+  }
+}
+
 // From layer to layer, with the flow of the layer below or without.
 TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
   std::mt19937 random(3);

@@ -66,8 +66,8 @@ int32_t Solver::collect_and_go_down(int32_t most) {
   return 2 * many > n_ ? sent : sent + collect(most - sent, 1);
 }
 
-// Into (b, v), and from there out of the network or over into the column's chain. The large
-// supplies give over their rows, as the others may be needed elsewhere; then all others.
+// Into (b, v), and from there out of the network or over into the column's chain. Large supplies
+// first, over their rows: mostly they have more than they need, where others may be missed.
 int32_t Solver::collect_into(int b, int v, int32_t most) {
   const bool last = b == task_.bottom;
   int32_t& room = last ? room_[v] : at(b).column[v];
@@ -98,9 +98,9 @@ int32_t Solver::collect_into(int b, int v, int32_t most) {
 // What supply h sends down its own chain, over a row of it, down another chain and over to (b, v).
 int32_t Solver::collect_from_rows(int b, int v, int h, int32_t most) {
   int32_t left = most;
-  int32_t has_got = supply_[h];
-  for (int k = task_.top - 1; k >= b + 2 && left > 0 && has_got > 0; --k) {
-    const int32_t asked = std::min(left, has_got);
+  int32_t there = supply_[h];
+  for (int k = task_.top - 1; k >= b + 2 && left > 0 && there > 0; --k) {
+    const int32_t asked = std::min(left, there);
     int32_t here = asked;
     for (int w = low_; w < high_ && here > 0; ++w)
       for (uint64_t bits = line(at(k).open, h)[w]; bits && here > 0;) {
@@ -120,7 +120,7 @@ int32_t Solver::collect_from_rows(int b, int v, int h, int32_t most) {
     supply_[h] -= used;
     for (int l = k + 1; l < task_.top; ++l) at(l).diagonal[h] -= used;
     left -= used;
-    has_got = std::min(has_got - used, at(k).diagonal[h]);
+    there = std::min(there - used, at(k).diagonal[h]);
   }
   return most - left;
 }

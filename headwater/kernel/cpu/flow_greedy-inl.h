@@ -184,8 +184,9 @@ int32_t Solver::largest_first(int32_t most) {
   send(task_.column);
   send(task_.source);
   for (int u : large_) send(u);
-  const bool rows = task_.top - 1 > task_.bottom;
-  return sent < most && rows && !network_.causal ? sent + relieve(most - sent) : sent;
+  // In a raised flow part of what goes down the source's chain is a surplus that no supply feeds.
+  const bool can_relieve = task_.top - 1 > task_.bottom && !network_.causal;
+  return sent < most && can_relieve ? sent + relieve(most - sent) : sent;
 }
 
 // Large supplies of which something is left feed the chains of the others, so that these can use
@@ -234,9 +235,9 @@ void Solver::find_large() {
         large_.push_back(c * flow_block + first_of(more));
     }
   };
-  find(heavy_anyway);
+  find(large_anyway);
   std::ranges::sort(large_, [&](int a, int b) { return supply_[a] > supply_[b]; });
-  if (heavy_ < heavy_anyway) find(heavy_);
+  if (large_from_ < large_anyway) find(large_from_);
 }
 
 int32_t Solver::node_by_node(int32_t most) {

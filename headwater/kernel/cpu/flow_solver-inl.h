@@ -6,7 +6,7 @@
 // arcs lie apart from the rest, in one vector a level, so that a step of sixteen chains is one
 // operation:
 //   1. the few large supplies, which have the least choice, over the rows of their own chains,
-//      sixteen arcs at a time, each followed by the chain below it;
+//      sixteen arcs at a time, each followed by the chain below it (flow_rows-inl.h);
 //   2. every supply down its own chain and over into t's chain where that has room;
 //   3. nodes that still have much room collect a little from every supply (flow_collect-inl.h), and
 //      every supply goes straight down its own chain;
@@ -43,8 +43,8 @@ class Solver final : public FlowSolver {
         n_(network.n),
         blocks_(network.stride / flow_block),
         words_(words_of(network.stride)),
-        heavy_(network.causal ? heavy_anyway
-                              : std::min(heavy_anyway, flow_unit / std::max(1, network.n))),
+        large_from_(network.causal ? large_anyway
+                                   : std::min(large_anyway, flow_unit / std::max(1, network.n))),
         level_(static_cast<size_t>(network.levels()) + 1),
         supplied_(static_cast<size_t>(words_)),
         supply_(network.stride),
@@ -77,7 +77,7 @@ class Solver final : public FlowSolver {
  private:
   // A supply is large from 1/64 on; among many tokens that all attend to each other, from the mean
   // on.
-  static constexpr int32_t heavy_anyway = 1 << 24;
+  static constexpr int32_t large_anyway = 1 << 24;
   // From so many nodes that lead nowhere on, a new look at all of them costs less than to go on.
   static constexpr int most_lost = 4;
 
@@ -155,6 +155,7 @@ class Solver final : public FlowSolver {
     const int32_t limit = task_.limit;
     if (value < limit) value += largest_first(limit - value);
     if (value < limit) value += into_column(limit - value);
+    // Causal flows may be raised, and then go on from rows that have to be up to date.
     if (value < limit)
       value += network_.causal ? straight_down(limit - value) : collect_and_go_down(limit - value);
     if (value < limit || task_.shown) settle();
@@ -219,7 +220,7 @@ class Solver final : public FlowSolver {
 
   const FlowNetwork& network_;
   const int n_, blocks_, words_;
-  const int32_t heavy_;
+  const int32_t large_from_;
   std::vector<Level> level_;
   std::vector<uint64_t> supplied_;  // nodes with supplies that are left
   std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
