@@ -23,6 +23,8 @@ constexpr int flow_block = 16;
 /// Capacities are in units of 2^-30, so this is 1.
 constexpr int32_t flow_unit = 1 << 30;
 
+class FlowColumns;
+
 /// Borrowed capacities. Entries from column n to the stride are zero. Rows are 64-byte aligned.
 struct FlowNetwork {
   int n = 0;
@@ -30,6 +32,7 @@ struct FlowNetwork {
   bool causal = false;                    // no arc leads to a later token
   std::vector<const int32_t*> arcs;       // [k], k = 1 ... L; [0] is not used
   std::vector<const int32_t*> diagonals;  // [k][u] = arcs[k][u][u]
+  const FlowColumns* columns = nullptr;   // solvers are faster with it (flow_columns.h)
   int levels() const { return static_cast<int>(arcs.size()) - 1; }
   const int32_t* row(int k, int u) const {
     return arcs[static_cast<size_t>(k)] + static_cast<size_t>(u) * static_cast<size_t>(stride);
@@ -63,7 +66,7 @@ class FlowSolver {
 
   /// The same for a task that is the last one, one level higher: the last supplies were row
   /// task.source of the level that is added, the demands are the same, and so are begin and end.
-  /// Starts from the last flow, which must be a maximum one.
+  /// Starts from the last flow, which must be a maximum one; where the network is not causal, anew.
   virtual int32_t raise(const FlowTask& task) = 0;
 
   /// Of the last task, until the next: whether the value was proved by a cut rather than reached

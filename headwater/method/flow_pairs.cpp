@@ -189,7 +189,7 @@ void Pairs::one_top(int top) {
   bool any = false;
   for (size_t c = 0; c < request_.sinks.size() && !any; ++c) any = open(c);
   if (!any) return;
-  const int room = std::max(1, matrices_left(capacities_, workers_.count()));
+  const int room = std::max(1, workers_.matrices_left());
   const double share = static_cast<double>(request_.sources.size()) / n_;
   const int levels = static_cast<int>(std::min<double>(top_, room / std::max(share, 1e-9)));
   const SourceBounds from_sources(capacities_, top, request_.sources, top >= 3 ? levels : 0);

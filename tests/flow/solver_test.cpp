@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "headwater/core/error.h"
 #include "headwater/kernel/flow.h"
+#include "headwater/kernel/flow_columns.h"
 #include "headwater/kernel/flow_memory.h"
 #include "headwater/method/flow_certificate.h"
 #include "tests/flow/kinds.h"
@@ -74,6 +76,9 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
       const Capacities capacities = capacities_of(stack_of(kind, n, 4, 2));
       const FlowCheck check(capacities);
       const kernel::FlowNetwork network = capacities.network();
+      kernel::FlowNetwork turned = network;
+      const kernel::FlowColumns columns(turned, 1);  // fewer than there are levels
+      turned.columns = &columns;
       const auto plain = kernel::flow_reference().solver(network);
       for (int round = 0; round < 2; ++round) {
         kernel::FlowTask task;
@@ -87,25 +92,29 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
         task.shown = true;
         const int32_t value = plain->solve(task);
         for (const FlowTable& table : kernel::cpu_flow_tables()) {
-          const auto solver = table.solver(network);
-          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
-          check.flow(task, *solver, value);
-          SinkCheck sink(check, task.column, 1);
-          if (solver->has_cut()) sink.add_cut(task, *solver, value);
+          for (const kernel::FlowNetwork* one : {&network, &std::as_const(turned)}) {
+            const auto solver = table.solver(*one);
+            ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+            check.flow(task, *solver, value);
+            SinkCheck sink(check, task.column, 1);
+            if (solver->has_cut()) sink.add_cut(task, *solver, value);
+          }
         }
       }
     }
   }
 }
 
-// What a flow took that nobody asked to see is not in the rows, and must not be missed there.
+// What a flow collected is not in the rows, and must not be missed there.
 TEST(FlowSolver, AFlowThatEndsEarlyAndUnseenLeavesNothingBehind) {
   std::mt19937 random(9);
   for (const char* kind : {"bert", "bert-sink", "bert-bare", "softmax", "permuted"}) {
     for (int n : {40, 130}) {
       const Capacities capacities = capacities_of(stack_of(kind, n, 5, 4));
       const FlowCheck check(capacities);
-      const kernel::FlowNetwork network = capacities.network();
+      kernel::FlowNetwork network = capacities.network();
+      const kernel::FlowColumns columns(network, 5);
+      network.columns = &columns;
       const auto plain = kernel::flow_reference().solver(network);
       for (const FlowTable& table : kernel::cpu_flow_tables()) {
         const auto solver = table.solver(network);
@@ -165,6 +174,21 @@ TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
         }
       }
     }
+  }
+}
+
+TEST(FlowColumns, AreThoseOfTheRowsForAsManyLevelsAsThereMayBe) {
+  for (int n : {1, 16, 21}) {
+    const Capacities capacities = capacities_of(stack_of("bert", n, 3, 1));
+    const kernel::FlowNetwork network = capacities.network();
+    const kernel::FlowColumns columns(network, 2);
+    for (int k : {3, 1, 3, 2}) columns.turn(k);
+    EXPECT_EQ(columns.column(2, 0), nullptr);
+    for (int k : {1, 3})
+      for (int v = 0; v < n; ++v)
+        for (int u = 0; u < capacities.stride(); ++u)
+          ASSERT_EQ(columns.column(k, v)[u], u < n && u != v ? network.row(k, u)[v] : 0)
+              << k << ' ' << u << ' ' << v;
   }
 }
 

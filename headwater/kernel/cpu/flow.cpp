@@ -13,6 +13,7 @@
 #include "headwater/kernel/cpu/flow_phases-inl.h"
 #include "headwater/kernel/cpu/flow_raise-inl.h"
 #include "headwater/kernel/cpu/flow_solver-inl.h"
+#include "headwater/kernel/cpu/flow_task-inl.h"
 #include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
 

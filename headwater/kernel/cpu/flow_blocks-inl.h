@@ -85,6 +85,19 @@ HWY_INLINE Block minus(const Block& a, const Block& b) {
   return out;
 }
 
+// Zero where `away` has a bit.
+HWY_INLINE Block without(const Block& a, Bits away) {
+  HWY_ALIGN static constexpr int32_t bit[flow_block] = {
+      1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+      1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+  Block out;
+  const IntVec set = hn::Set(Ints(), static_cast<int32_t>(away));
+  for (int v = 0; v < vectors_of_a_block; ++v)
+    out.part[v] = hn::IfThenElseZero(
+        hn::Eq(hn::And(set, hn::Load(Ints(), bit + v * int_lanes)), hn::Zero(Ints())), a.part[v]);
+  return out;
+}
+
 // hn::SumOfLanes puts the sum into every lane, which costs as much again.
 template <class D>
 HWY_INLINE int32_t sum_of_lanes(D d, hn::Vec<D> a) {

@@ -23,8 +23,7 @@ int32_t Solver::straight_down(int32_t most) {
   for (int c = begin_; c < end_ && sent < most; ++c) {
     const int j = c * flow_block;
     Block amount = smaller(load_block(supply_.data() + j), load_block(room_.data() + j));
-    for (int k = task_.bottom + 1; k < task_.top; ++k)
-      amount = smaller(amount, load_block(at(k).diagonal.data() + j));
+    amount = through_chains(amount, j, task_.bottom + 1, task_.top);
     int32_t total = sum_of(amount);
     if (total == 0) continue;
     if (total > most - sent) {
@@ -33,7 +32,7 @@ int32_t Solver::straight_down(int32_t most) {
     }
     take(amount, supply_.data() + j);
     take(amount, room_.data() + j);
-    for (int k = task_.bottom + 1; k < task_.top; ++k) take(amount, at(k).diagonal.data() + j);
+    take_chains(amount, j, task_.bottom + 1, task_.top);
     sent += total;
   }
   return sent;
@@ -49,8 +48,7 @@ int32_t Solver::into_column(int32_t most) {
     for (int c = begin_; c < end_ && room > 0; ++c) {
       const int j = c * flow_block;
       Block amount = smaller(load_block(supply_.data() + j), load_block(at(k).column.data() + j));
-      for (int l = k + 1; l < task_.top; ++l)
-        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+      amount = through_chains(amount, j, k + 1, task_.top);
       int32_t total = sum_of(amount);
       if (total == 0) continue;
       if (total > room) {
@@ -60,7 +58,7 @@ int32_t Solver::into_column(int32_t most) {
       take(amount, supply_.data() + j);
       take(amount, at(k).column.data() + j);
       set_block(at(k).column_live.data(), c, positive(load_block(at(k).column.data() + j)));
-      for (int l = k + 1; l < task_.top; ++l) take(amount, at(l).diagonal.data() + j);
+      take_chains(amount, j, k + 1, task_.top);
       take_down_column(k - 1, total);
       room -= total;
       sent += total;
@@ -75,6 +73,7 @@ void Solver::refresh_live(int k) {
   for (int l = task_.bottom + 1; l <= k; ++l) {
     Level& level = at(l);
     const uint64_t* below = at(l - 1).live.data();
+    const uint64_t* others = without_collectors(l, below);
     const bool column = has(below, t_);
     for (int w = low_; w < high_; ++w) {
       const size_t x = static_cast<size_t>(w);
@@ -84,8 +83,12 @@ void Solver::refresh_live(int k) {
       for (int c = first; c < std::min(first + blocks_of_a_word, end_); ++c)
         good |= below[w] & uint64_t{positive(load_block(level.diagonal.data() + c * flow_block))}
                                << shift_of_block(c);
+      each_collector(l, below, [&](size_t place) {
+        for (int c = first; c < std::min(first + blocks_of_a_word, end_); ++c)
+          good |= uint64_t{positive(load_block(collected(l, place, c)))} << shift_of_block(c);
+      });
       const uint64_t asked = level.live[x] & ~good;
-      if (asked) good |= rows_meeting(line(level.open, w * word_bits), words_, below, asked);
+      if (asked) good |= rows_meeting(line(level.open, w * word_bits), words_, others, asked);
       level.live[x] &= good;
     }
   }
@@ -112,14 +115,19 @@ int32_t Solver::push(int k, int u, int32_t most) {
   if (left > 0 && k > task_.bottom + 1 && u != t_) left -= push_row_into_column(k, u, left);
   if (left > 0) left -= push_row(k, u, left);
   if (!own_chain_first_ && left > 0) down(u, level.diagonal[u]);
+  if (left > 0)
+    each_collector(k, at(k - 1).live.data(), [&](size_t x) {
+      if (left > 0) down(collectors_.node[x], collected_from(k, x, u));
+    });
   // What is left goes arc by arc through nodes that are not yet known to be exhausted.
   if (k > task_.bottom + 1) {
     int32_t* arcs = row(k, u);
     const uint64_t* open = line(level.open, u);
     const uint64_t* live = at(k - 1).live.data();
+    const uint64_t* apart = level.is_collector.data();
     if (left > 0 && failed_ >= most_failed()) refresh_live(k - 1);
     for (int w = low_; w < high_ && left > 0; ++w)
-      for (uint64_t bits = open[w] & live[w]; bits && left > 0; bits &= bits - 1) {
+      for (uint64_t bits = open[w] & live[w] & ~apart[w]; bits && left > 0; bits &= bits - 1) {
         const int v = w * word_bits + first_of(bits);
         const int32_t p = push(k - 1, v, std::min(left, arcs[v]));
         if (p == 0) {

@@ -47,7 +47,39 @@ void Solver::chain_bits() {
       set_block(level.column_used.data(), c,
                 less(column, load_block(level.column_full.data() + j)));
     }
+    if (!level.collectors.empty()) collector_bits(k);
   }
+}
+
+// The same of the arcs into collectors.
+void Solver::collector_bits(int k) {
+  if (network_.columns) network_.columns->turn(k);
+  const size_t count = collectors_.node.size() * static_cast<size_t>(words_);
+  if (collectors_.open.size() < count) {
+    collectors_.open.resize(2 * count);
+    collectors_.used.resize(2 * count);
+  }
+  for (size_t x : at(k).collectors) {
+    const int v = collectors_.node[x];
+    const int32_t* column = column_of(k, v);
+    uint64_t *open = line(collectors_.open, x), *used = line(collectors_.used, x);
+    std::fill_n(open, words_, 0);
+    std::fill_n(used, words_, 0);
+    for (int c = begin_; c < end_; ++c) {
+      const Block left = load_block(collected(k, x, c));
+      const Block all = column ? load_block(column + c * flow_block) : capacities_into(k, v, c);
+      open[word_of_block(c)] |= uint64_t{positive(left)} << shift_of_block(c);
+      used[word_of_block(c)] |= uint64_t{less(left, all)} << shift_of_block(c);
+    }
+  }
+}
+
+// Of sixteen arcs of level k into (k - 1, v), where the network has no columns.
+Block Solver::capacities_into(int k, int v, int c) const {
+  HWY_ALIGN int32_t numbers[flow_block] = {};
+  for (int x = 0; x < flow_block; ++x)
+    if (const int u = c * flow_block + x; u < n_ && u != v) numbers[x] = network_.row(k, u)[v];
+  return load_block(numbers);
 }
 
 // Fronts of nodes by their distance to the sink, until a supply that is left is reached. False if
@@ -106,12 +138,18 @@ void Solver::label_above(int k, int d) {
   const uint64_t* from = front(d, k);
   uint64_t* to = front(d + 1, k + 1);
   const bool column = has(from, t_);
+  each_collector(k + 1, from, [&](size_t x) {
+    const uint64_t* open = line(collectors_.open, x);
+    for (int w = low_; w < high_; ++w) to[w] |= open[w];
+  });
+  const uint64_t* others = without_collectors(k + 1, from);
+  const bool any = std::any_of(others + low_, others + high_, [](uint64_t x) { return x != 0; });
   for (int w = low_; w < high_; ++w) {
     const size_t x = static_cast<size_t>(w);
     to[w] |= from[w] & above.diagonal_open[x];
     if (column) to[w] |= above.column_live[x];
-    const uint64_t asked = above.unseen[x] & ~to[w];
-    if (asked) to[w] |= rows_meeting(line(above.open, w * word_bits), words_, from, asked);
+    const uint64_t asked = any ? above.unseen[x] & ~to[w] : 0;
+    if (asked) to[w] |= rows_meeting(line(above.open, w * word_bits), words_, others, asked);
   }
 }
 
@@ -129,10 +167,17 @@ void Solver::label_below(int k, int d) {
       const int u = w * word_bits + first_of(bits);
       if (!level.is_changed[static_cast<size_t>(u)]) continue;
       const uint64_t* used = line(level.used, u);
-      for (int e = low_; e < high_; ++e) to[e] |= used[e];
+      for (int e = low_; e < high_; ++e)
+        to[e] |= used[e] & ~level.is_collector[static_cast<size_t>(e)];
     }
   }
   if (over) add(to, t_);
+  for (size_t x : level.collectors) {
+    const uint64_t* used = line(collectors_.used, x);
+    uint64_t any = 0;
+    for (int w = low_; w < high_; ++w) any |= from[w] & used[w];
+    if (any) add(to, collectors_.node[x]);
+  }
 }
 
 // Those of 64 nodes of level k that send flow to (k - 1, v) over their rows.
@@ -145,6 +190,12 @@ uint64_t Solver::senders(int k, int v, int w, uint64_t asked) {
   }
   const int x = v / word_bits;
   uint8_t& turned = level.turned[static_cast<size_t>(x * words_ + w)];
+  if (!turned && hwy::PopCount(asked) <= 16) {
+    uint64_t out = 0;
+    for (uint64_t bits = asked; bits; bits &= bits - 1)
+      if (has(line(level.used, w * word_bits + first_of(bits)), v)) out |= bits & -bits;
+    return out;
+  }
   if (!turned) {
     turned = 1;
     uint64_t square[word_bits];
@@ -185,6 +236,10 @@ void Solver::use(int k, int u, int v, int32_t amount) {
   } else if (v == t_) {
     follow(level.column[u], level.column_full[u], level.column_live.data(),
            level.column_used.data(), u);
+  } else if (has(level.is_collector.data(), v)) {
+    const size_t x = level.place[static_cast<size_t>(v)];
+    follow(collected_from(k, x, u), capacity(k, u, v), line(collectors_.open, x),
+           line(collectors_.used, x), u);
   } else {
     change(k, u);
     int32_t& arc = row(k, u)[v];
@@ -227,9 +282,14 @@ int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   };
   if (u != t_ && has(next, t_) && level.column[u] > 0) down(t_, level.column[u]);
   if (left > 0 && has(next, u) && level.diagonal[u] > 0) down(u, level.diagonal[u]);
+  each_collector(k, next, [&](size_t x) {
+    if (const int32_t arc = collected_from(k, x, u); left > 0 && !lost() && arc > 0)
+      down(collectors_.node[x], arc);
+  });
   const uint64_t* open = line(level.open, u);
+  const uint64_t* apart = level.is_collector.data();
   for (int w = low_; w < high_ && left > 0; ++w)
-    for (uint64_t bits; left > 0 && !lost() && (bits = open[w] & next[w]) != 0;) {
+    for (uint64_t bits; left > 0 && !lost() && (bits = open[w] & next[w] & ~apart[w]) != 0;) {
       const int v = w * word_bits + first_of(bits);
       down(v, row(k, u)[v]);
     }
@@ -255,6 +315,16 @@ int32_t Solver::advance_up(int k, int u, int d, int32_t most) {
                           (bits = above.column_used[static_cast<size_t>(w)] & next[w]) != 0;) {
         const int from = w * word_bits + first_of(bits);
         up(from, above.column_full[from] - above.column[from]);
+      }
+    return most - left;
+  }
+  if (has(above.is_collector.data(), u)) {
+    const size_t x = above.place[static_cast<size_t>(u)];
+    const uint64_t* used = line(collectors_.used, x);
+    for (int w = low_; w < high_ && left > 0; ++w)
+      for (uint64_t bits; left > 0 && !lost() && (bits = used[w] & next[w]) != 0;) {
+        const int from = w * word_bits + first_of(bits);
+        up(from, capacity(k + 1, from, u) - collected_from(k + 1, x, from));
       }
     return most - left;
   }

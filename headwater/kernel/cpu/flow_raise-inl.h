@@ -41,7 +41,7 @@ int32_t Solver::add_level(const FlowTask& task) {
   }
   for (int c = begin_; c < end_; ++c) {
     const Block amount = load_block(carried_.data() + c * flow_block);
-    if (positive(amount)) take_arcs(k, i, c, amount);
+    if (positive(amount)) take_arcs(row_of(k, i), c, amount);
   }
   std::copy_n(task.supply, supply_.size(), supply_.data());
   const int32_t fed = std::min(value, supply_[i]);
@@ -104,7 +104,7 @@ int32_t Solver::replace_by_row(int u, int32_t most) {
     const int32_t total = sum_of(amount);
     if (total == 0) continue;
     if (total > left) amount = at_most(amount, left);
-    take_arcs(k, u, c, amount);
+    take_arcs(row_of(k, u), c, amount);
     give_back(c, amount);
     left -= std::min(left, total);
   }
@@ -115,7 +115,7 @@ int32_t Solver::replace_by_row(int u, int32_t most) {
 void Solver::give_back(int c, const Block& amount) {
   const int k = task_.top - 1, i = task_.source;
   take(amount, carried_.data() + c * flow_block);
-  take_arcs(k, i, c, minus(repeated(0), amount));
+  take_arcs(row_of(k, i), c, minus(repeated(0), amount));
   uint64_t* used = line(at(k).used, i);
   set_block(used, c,
             block_of(used, c) & less(load_block(row(k, i) + c * flow_block),

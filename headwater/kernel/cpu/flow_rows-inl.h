@@ -28,15 +28,16 @@ HWY_INLINE Block at_most(const Block& amounts, int32_t most) {
 }
 
 // What the chain of the column takes from (k, t) down.
-int32_t Solver::column_room(int k) const {
+HWY_INLINE int32_t Solver::column_room(int k) const {
   int32_t room = room_[t_];
-  for (int j = task_.bottom + 1; j <= k; ++j) room = std::min(room, at(j).diagonal[t_]);
+  for (int j = task_.bottom + 1; j <= k; ++j)
+    room = std::min(room, chains_[static_cast<size_t>(j)][t_]);
   return room;
 }
 
 HWY_INLINE void Solver::take_down_column(int k, int32_t amount) {
   room_[t_] -= amount;
-  for (int j = task_.bottom + 1; j <= k; ++j) at(j).diagonal[t_] -= amount;
+  for (int j = task_.bottom + 1; j <= k; ++j) chains_[static_cast<size_t>(j)][t_] -= amount;
 }
 
 // From (k, u) straight over into the column's chain.
@@ -52,18 +53,16 @@ HWY_INLINE int32_t Solver::cross_over(int k, int u, int32_t most) {
 // Row u of level k, sixteen arcs at a time, each as far as the chain below it goes.
 HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
   int32_t sent = 0;
-  int32_t* arcs = row(k, u);
+  const Row row = row_of(k, u);
   uint64_t* live = at(task_.bottom).live.data();
   for (int w = low_; w < high_; ++w) {
-    uint64_t open = line(at(k).open, u)[w] & live[w];
+    uint64_t open = row.open[w] & live[w] & ~row.apart[w];
     while (open) {
       const int c = w * blocks_of_a_word + block_with(first_of(open));
       open &= ~(uint64_t{0xffff} << shift_of_block(c));
       const int j = c * flow_block;
       const Block room = load_block(room_.data() + j);
-      Block amount = smaller(load_block(arcs + j), room);
-      for (int l = task_.bottom + 1; l < k; ++l)
-        amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+      Block amount = through_chains(smaller(block_of_row(row, c), room), j, task_.bottom + 1, k);
       // One arc for all of it, if there is one.
       if (const Bits wide = less(repeated(most - sent - 1), amount)) {
         const int v = j + first_of(wide);
@@ -78,11 +77,11 @@ HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
         amount = at_most(amount, most - sent);
         total = most - sent;
       }
-      take_arcs(k, u, c, amount);
+      take_arcs(row, c, amount);
       const Block left = minus(room, amount);
       store_block(left, room_.data() + j);
       set_block(live, c, positive(left));
-      for (int l = task_.bottom + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+      take_chains(amount, j, task_.bottom + 1, k);
       sent += total;
       if (sent == most) return sent;
     }
@@ -93,23 +92,22 @@ HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
 // Row u of level k, then down the chains, then over into the column's chain, as early as possible
 // first.
 HWY_INLINE int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
+  if (room_[t_] == 0) return 0;
   int32_t sent = 0;
-  const int32_t* arcs = row(k, u);
+  const Row row = row_of(k, u);
   for (int over = k - 1; over > task_.bottom && sent < most; --over) {
     int32_t room = std::min(most - sent, column_room(over - 1));
     if (room == 0) continue;
     const int32_t entered = room;
     Level& crossing = at(over);
     for (int w = low_; w < high_ && room > 0; ++w) {
-      uint64_t open = line(at(k).open, u)[w] & crossing.column_live[static_cast<size_t>(w)];
+      uint64_t open = row.open[w] & crossing.column_live[static_cast<size_t>(w)] & ~row.apart[w];
       while (open && room > 0) {
         const int c = w * blocks_of_a_word + block_with(first_of(open));
         open &= ~(uint64_t{0xffff} << shift_of_block(c));
         const int j = c * flow_block;
         const Block column = load_block(crossing.column.data() + j);
-        Block amount = smaller(load_block(arcs + j), column);
-        for (int l = over + 1; l < k; ++l)
-          amount = smaller(amount, load_block(at(l).diagonal.data() + j));
+        Block amount = through_chains(smaller(block_of_row(row, c), column), j, over + 1, k);
         if (const Bits wide = less(repeated(room - 1), amount)) {
           const int v = j + first_of(wide);
           take_arc(k, u, v, room);
@@ -124,11 +122,11 @@ HWY_INLINE int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
           amount = at_most(amount, room);
           total = room;
         }
-        take_arcs(k, u, c, amount);
+        take_arcs(row, c, amount);
         const Block rest = minus(column, amount);
         store_block(rest, crossing.column.data() + j);
         set_block(crossing.column_live.data(), c, positive(rest));
-        for (int l = over + 1; l < k; ++l) take(amount, at(l).diagonal.data() + j);
+        take_chains(amount, j, over + 1, k);
         room -= total;
       }
     }

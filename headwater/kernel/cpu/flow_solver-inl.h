@@ -3,8 +3,8 @@
 //
 // Attention has heavy diagonals (the residual connection), so most flow goes straight down a
 // token's own chain (k, u) -> (k-1, u), and into the chain of the task's column t. Both kinds of
-// arcs lie apart from the rest, in one vector a level, so that a step of sixteen chains is one
-// operation:
+// arcs lie apart from the rest, in one vector a level (flow_level-inl.h), so that a step of sixteen
+// chains is one operation:
 //   1. the few large supplies, which have the least choice, over the rows of their own chains,
 //      sixteen arcs at a time, each followed by the chain below it (flow_rows-inl.h);
 //   2. every supply down its own chain and over into t's chain where that has room;
@@ -30,7 +30,7 @@
 
 #include "headwater/kernel/cpu/flow_bits-inl.h"
 #include "headwater/kernel/cpu/flow_blocks-inl.h"
-#include "headwater/kernel/flow_memory.h"
+#include "headwater/kernel/cpu/flow_level-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -43,16 +43,18 @@ class Solver final : public FlowSolver {
         n_(network.n),
         blocks_(network.stride / flow_block),
         words_(words_of(network.stride)),
-        large_from_(network.causal ? large_anyway
-                                   : std::min(large_anyway, flow_unit / std::max(1, network.n))),
+        large_from_(network.causal
+                        ? large_anyway
+                        : std::min(large_anyway, 2 * (flow_unit / std::max(2, network.n)))),
         level_(static_cast<size_t>(network.levels()) + 1),
         supplied_(static_cast<size_t>(words_)),
+        chains_(level_.size()),
         supply_(network.stride),
         room_(network.stride),
         carried_(network.stride),
         is_large_(static_cast<size_t>(words_)),
-        gathered_(static_cast<size_t>(blocks_)),
-        into_(network.stride) {}
+        most_collectors_(static_cast<size_t>(std::max(64, n_ / 4))),
+        others_(static_cast<size_t>(words_)) {}
 
   int32_t solve(const FlowTask& task) override {
     put_back();
@@ -61,6 +63,7 @@ class Solver final : public FlowSolver {
   }
 
   int32_t raise(const FlowTask& task) override {
+    if (!network_.causal) return solve(task);  // rows do not know what was collected
     int32_t value = add_level(task);
     if (value < task.limit) value += replace_surplus(task.limit - value);
     value = fill(value);
@@ -75,43 +78,22 @@ class Solver final : public FlowSolver {
   void visit_flow(const FlowVisit& visit) const override;
 
  private:
-  // A supply is large from 1/64 on; among many tokens that all attend to each other, from the mean
-  // on.
+  // A supply is large from 1/64 on; among many tokens that all attend to each other, from twice the
+  // mean on.
   static constexpr int32_t large_anyway = 1 << 24;
   // From so many nodes that lead nowhere on, a new look at all of them costs less than to go on.
   static constexpr int most_lost = 4;
-
-  // The arcs out of a level's nodes, and what the search knows of the nodes.
-  struct Level {
-    IntArray arcs;      // residual capacities, without the diagonal and the column
-    IntArray diagonal;  // (k, u) -> (k-1, u)
-    IntArray column;    // (k, u) -> (k-1, t), zero for u = t
-    IntArray column_full;
-    // One bit an arc, a line of words_ a node; without the diagonal and the column.
-    std::vector<uint64_t> whole;  // u's arcs that have a capacity at all
-    std::vector<uint64_t> open;   // ... that have some left
-    std::vector<uint64_t> used;   // ... that carry flow
-    // Only where rows are long: v's arcs that carry flow from u, for words of v and of u turned.
-    std::vector<uint64_t> used_in;
-    std::vector<uint8_t> turned;
-    // One bit a node.
-    std::vector<uint64_t> live;  // may still pass something down in the greedy flow
-    std::vector<uint64_t> column_live;
-    std::vector<uint64_t> collected;  // had its turn to collect
-    std::vector<uint64_t> diagonal_open, diagonal_used, column_used;
-    std::vector<uint64_t> unseen;
-    int32_t surplus = 0;       // flow out of the source's node here that nothing feeds
-    std::vector<int> changed;  // nodes whose row of arcs has changed
-    std::vector<uint8_t> is_changed;
-  };
 
   Level& at(int k) { return level_[static_cast<size_t>(k)]; }
   const Level& at(int k) const { return level_[static_cast<size_t>(k)]; }
   int32_t* row(int k, int u) {
     return at(k).arcs.data() + static_cast<size_t>(u) * static_cast<size_t>(network_.stride);
   }
+  uint64_t* line(std::vector<uint64_t>& bits, size_t x) const {
+    return bits.data() + x * static_cast<size_t>(words_);
+  }
   uint64_t* line(std::vector<uint64_t>& bits, int u) const {
-    return bits.data() + static_cast<size_t>(u) * static_cast<size_t>(words_);
+    return line(bits, static_cast<size_t>(u));
   }
   // What is rare stays out of line, so that vectors stay in registers.
   HWY_INLINE void change(int k, int u) {
@@ -126,18 +108,48 @@ class Solver final : public FlowSolver {
     taken_.resize(places_.size() * flow_block);
   }
 
-  // Takes amounts from sixteen arcs of (k, u).
-  HWY_INLINE void take_arcs(int k, int u, int c, const Block& amount) {
-    change(k, u);
+  // The arcs of one node, where they lie.
+  struct Row {
+    int level, node;
+    int32_t* arcs;
+    uint64_t *open, *used;
+    const uint64_t* apart;  // those into collectors
+  };
+  HWY_INLINE Row row_of(int k, int u) {
+    Level& level = at(k);
+    return {k, u, row(k, u), line(level.open, u), line(level.used, u), level.is_collector.data()};
+  }
+
+  // Sixteen arcs of a row, those into collectors left out.
+  static HWY_INLINE Block block_of_row(const Row& row, int c) {
+    const Block arcs = load_block(row.arcs + c * flow_block);
+    const Bits apart = block_of(row.apart, c);
+    return apart ? without(arcs, apart) : arcs;
+  }
+
+  // Takes amounts from sixteen arcs of a row.
+  HWY_INLINE void take_arcs(const Row& row, int c, const Block& amount) {
+    change(row.level, row.node);
     if (saved_ == places_.size()) make_places();
-    int32_t* arcs = row(k, u) + c * flow_block;
-    const Block before = load_block(arcs), after = minus(before, amount);
+    int32_t* arcs = row.arcs + c * flow_block;
+    const Block after = minus(load_block(arcs), amount);
     places_[saved_] = arcs;
     store_block(amount, taken_.data() + saved_ * flow_block);
     ++saved_;
     store_block(after, arcs);
-    set_block(line(at(k).open, u), c, positive(after));
-    line(at(k).used, u)[word_of_block(c)] |= uint64_t{positive(amount)} << shift_of_block(c);
+    set_block(row.open, c, positive(after));
+    row.used[word_of_block(c)] |= uint64_t{positive(amount)} << shift_of_block(c);
+  }
+
+  // The least of the amounts and of what sixteen chains have left between two levels, and taking
+  // it.
+  HWY_INLINE Block through_chains(Block amount, int j, int from, int to) const {
+    for (int l = from; l < to; ++l)
+      amount = smaller(amount, load_block(chains_[static_cast<size_t>(l)] + j));
+    return amount;
+  }
+  HWY_INLINE void take_chains(const Block& amount, int j, int from, int to) {
+    for (int l = from; l < to; ++l) take(amount, chains_[static_cast<size_t>(l)] + j);
   }
 
   // Takes from a single arc, which is not one of the diagonal or the column.
@@ -155,10 +167,9 @@ class Solver final : public FlowSolver {
     const int32_t limit = task_.limit;
     if (value < limit) value += largest_first(limit - value);
     if (value < limit) value += into_column(limit - value);
-    // Causal flows may be raised, and then go on from rows that have to be up to date.
+    // Causal flows may be raised, which goes by rows: nothing is collected.
     if (value < limit)
       value += network_.causal ? straight_down(limit - value) : collect_and_go_down(limit - value);
-    if (value < limit || task_.shown) settle();
     if (value < limit) value += node_by_node(limit - value);
     if (value < limit) value += search(limit - value);
     return value;
@@ -188,10 +199,40 @@ class Solver final : public FlowSolver {
   int32_t collect(int32_t most, int32_t least);
   int32_t collect_and_go_down(int32_t most);
   int32_t collect_into(int b, int v, int32_t most);
-  int32_t collect_from_rows(int b, int v, int h, int32_t most);
-  int32_t collect_block(int b, int v, int c, Block& amount, int32_t most);
-  void gather(int k, int v, int c, int32_t* arcs);
-  void settle();
+  int32_t collect_from_rows(int b, size_t x, int h, int32_t most);
+  int32_t collect_block(int k, size_t x, int c, Block& amount, int32_t most);
+  size_t make_collector(int b, int v);
+  // Sixteen arcs of level k into the collector at a place, and a single one.
+  HWY_INLINE int32_t* collected(int k, size_t x, int c) {
+    const size_t block = x * static_cast<size_t>(blocks_) + static_cast<size_t>(c);
+    if (!collectors_.filled[block]) fill_in(k, x, c);
+    return collectors_.left.data() + block * flow_block;
+  }
+  HWY_INLINE int32_t& collected_from(int k, size_t x, int u) {
+    const unsigned arc = static_cast<unsigned>(u);
+    return collected(k, x, static_cast<int>(arc / flow_block))[arc % flow_block];
+  }
+  void fill_in(int k, size_t x, int c);
+  // The capacities of all arcs into (k - 1, v) if the level has been turned, otherwise null.
+  const int32_t* column_of(int k, int v) const {
+    return network_.columns ? network_.columns->column(k, v) : nullptr;
+  }
+  int32_t capacity(int k, int u, int v) const {
+    const int32_t* column = column_of(k, v);
+    return column ? column[u] : network_.row(k, u)[v];
+  }
+  // Calls visit(place) for the collectors below level k that are among the nodes.
+  template <class Visit>
+  HWY_INLINE void each_collector(int k, const uint64_t* nodes, const Visit& visit) const {
+    const Level& level = at(k);
+    if (level.collectors.empty()) return;
+    for (int w = low_; w < high_; ++w)
+      for (uint64_t bits = nodes[w] & level.is_collector[static_cast<size_t>(w)]; bits;
+           bits &= bits - 1)
+        visit(level.place[static_cast<size_t>(w * word_bits + first_of(bits))]);
+  }
+  const uint64_t* without_collectors(int k, const uint64_t* nodes);
+  void forget_collectors();
   int32_t node_by_node(int32_t most);
   int most_failed() const { return words_; }
   void refresh_live(int k);
@@ -200,6 +241,8 @@ class Solver final : public FlowSolver {
   int32_t push_row_into_column(int k, int u, int32_t most);
   int32_t search(int32_t most);
   void chain_bits();
+  void collector_bits(int k);
+  Block capacities_into(int k, int v, int c) const;
   bool label();
   void label_above(int k, int d);
   void label_below(int k, int d);
@@ -224,21 +267,16 @@ class Solver final : public FlowSolver {
   std::vector<Level> level_;
   std::vector<uint64_t> supplied_;  // nodes with supplies that are left
   std::vector<uint64_t> fronts_;    // nodes by distance to the sink and level
+  std::vector<int32_t*> chains_;    // [k], the levels' diagonals
   IntArray supply_, room_;
   IntArray carried_;        // by the source's row in a level that was added
   std::vector<int> large_;  // supplies, the order in which they go
   std::vector<uint64_t> is_large_;
-  std::vector<int> rich_;          // large supplies of which something is left
-  std::vector<int> roomy_;         // nodes of a level, the order in which they collect
-  std::vector<uint8_t> gathered_;  // blocks of into_ that are there
-  IntArray into_;                  // what is left of the arcs into the node that collects
-  // What collecting took and the rows do not know of yet: from sixteen nodes of a level to one.
-  struct Owing {
-    int level, block, to;
-  };
-  std::vector<Owing> owing_;
-  IntArray owed_amounts_;
-  size_t owed_ = 0;
+  std::vector<int> rich_;   // large supplies of which something is left
+  std::vector<int> roomy_;  // nodes of a level, the order in which they collect
+  Collectors collectors_;
+  const size_t most_collectors_;  // as they take memory
+  std::vector<uint64_t> others_;  // nodes that are none of them
   FlowTask task_;
   int t_ = -1;                           // the column that lies apart
   int column_from_ = 0, column_to_ = 0;  // in these levels
@@ -257,133 +295,6 @@ class Solver final : public FlowSolver {
   };
   std::vector<Step> steps_;  // what single arcs gave since
 };
-
-// Residual capacities as they were before the first task.
-void Solver::put_back() {
-  owed_ = 0;
-  for (const Step& step : steps_) *step.arc += step.amount;
-  steps_.clear();
-  for (size_t e = 0; e < saved_; ++e)
-    store_block(plus(load_block(places_[e]), load_block(taken_.data() + e * flow_block)),
-                places_[e]);
-  saved_ = 0;
-  for (int k = task_.bottom + 1; k < task_.top; ++k) {
-    Level& level = at(k);
-    for (int u : level.changed) {
-      level.is_changed[static_cast<size_t>(u)] = 0;
-      std::copy_n(line(level.whole, u), words_, line(level.open, u));
-      std::fill_n(line(level.used, u), words_, 0);
-    }
-    level.changed.clear();
-  }
-}
-
-void Solver::make_level(int k) {
-  Level& level = at(k);
-  const size_t stride = static_cast<size_t>(network_.stride), words = static_cast<size_t>(words_);
-  if (k > task_.bottom && k < task_.top && level.arcs.size() == 0) {
-    level.arcs = IntArray(static_cast<size_t>(n_) * stride);
-    std::copy_n(network_.row(k, 0), level.arcs.size(), level.arcs.data());
-    for (int u = 0; u < n_; ++u) row(k, u)[u] = 0;
-    level.diagonal = IntArray(stride);
-    level.column = IntArray(stride);
-    level.column_full = IntArray(stride);
-    level.is_changed.resize(stride);
-    level.whole.resize(static_cast<size_t>((n_ + word_bits - 1) / word_bits * word_bits) * words);
-    for (int u = 0; u < n_; ++u)
-      for (int c = 0; c < blocks_; ++c)
-        set_block(line(level.whole, u), c, positive(load_block(row(k, u) + c * flow_block)));
-    level.open = level.whole;
-    level.used.resize(level.whole.size());
-    if (words_ > most_short) {
-      level.used_in.resize(words * word_bits * words);
-      level.turned.resize(words * words);
-    }
-    for (std::vector<uint64_t>* bits :
-         {&level.column_live, &level.diagonal_open, &level.diagonal_used, &level.column_used})
-      bits->resize(words);
-  }
-  level.live.resize(words);
-  level.collected.resize(words);
-  level.unseen.resize(words);
-}
-
-// Column t moves out of the rows of levels from ... to - 1; the one that was out moves back in.
-void Solver::set_column(int t, int from, int to) {
-  const bool same = t == t_ && from == column_from_;
-  if (same && to <= column_to_) return;
-  for (int k = column_from_; k < column_to_ && !same; ++k)
-    for (int u = 0; u < n_; ++u)
-      if (const int32_t arc = at(k).column_full[u]; arc != 0) {
-        row(k, u)[t_] = arc;
-        add(line(at(k).whole, u), t_);
-        add(line(at(k).open, u), t_);
-      }
-  for (int k = same ? column_to_ : from; k < to; ++k) {
-    Level& level = at(k);
-    for (int u = 0; u < n_; ++u) {
-      int32_t& arc = row(k, u)[t];
-      level.column_full[u] = u == t ? 0 : arc;
-      arc = 0;
-      drop(line(level.whole, u), t);
-      drop(line(level.open, u), t);
-    }
-  }
-  t_ = t;
-  column_from_ = from;
-  column_to_ = to;
-}
-
-void Solver::begin(const FlowTask& task) {
-  task_ = task;
-  for (int k = task.bottom; k < task.top; ++k) make_level(k);
-  set_column(task.column, task.bottom + 1, task.top);
-  begin_ = task.begin / flow_block;
-  end_ = (task.end + flow_block - 1) / flow_block;
-  low_ = begin_ / blocks_of_a_word;
-  high_ = (end_ + blocks_of_a_word - 1) / blocks_of_a_word;
-  cut_ = false;
-  std::copy_n(task.supply, supply_.size(), supply_.data());
-  std::copy_n(task.demand, room_.size(), room_.data());
-  failed_ = most_failed();
-  for (int k = task.bottom; k < task.top; ++k) begin_level(k);
-}
-
-void Solver::begin_level(int k) {
-  Level& level = at(k);
-  level.surplus = 0;
-  std::ranges::fill(level.live, 0);
-  for (int c = begin_; c < end_; ++c) set_block(level.live.data(), c, 0xffff);
-  if (k == task_.bottom) return;
-  const int first = begin_ * flow_block, count = (end_ - begin_) * flow_block;
-  std::copy_n(network_.diagonals[static_cast<size_t>(k)] + first, count,
-              level.diagonal.data() + first);
-  std::ranges::fill(level.column_live, 0);
-  for (int c = begin_; c < end_; ++c) {
-    const Block full = load_block(level.column_full.data() + c * flow_block);
-    store_block(full, level.column.data() + c * flow_block);
-    set_block(level.column_live.data(), c, positive(full));
-  }
-}
-
-void Solver::visit_flow(const FlowVisit& visit) const {
-  for (int k = task_.bottom + 1; k < task_.top; ++k) {
-    const Level& level = at(k);
-    for (int u = begin_ * flow_block; u < std::min(n_, end_ * flow_block); ++u) {
-      const int32_t straight = network_.diagonals[static_cast<size_t>(k)][u] - level.diagonal[u];
-      if (straight != 0) visit(k, u, u, straight);
-      const int32_t over = level.column_full[u] - level.column[u];
-      if (over != 0) visit(k, u, t_, over);
-    }
-    for (int u : level.changed) {
-      const int32_t* left =
-          level.arcs.data() + static_cast<size_t>(u) * static_cast<size_t>(network_.stride);
-      const int32_t* full = network_.row(k, u);
-      for (int v = 0; v < n_; ++v)
-        if (v != u && v != t_ && full[v] != left[v]) visit(k, u, v, full[v] - left[v]);
-    }
-  }
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headwater::kernel
