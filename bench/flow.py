@@ -27,7 +27,8 @@ TARGETS = [
     ("bert-sink", 512, 12, "all", 0.3), ("causal", 512, 12, "all", 2), ("causal-sink", 512, 12, "all", 4),
     ("bert", 512, 12, "row", 0.05), ("bert", 2048, 12, "all", 5),
     ("bert", 128, 12, "every", 0.2), ("bert-sink", 128, 12, "every", 0.2), ("causal", 128, 12, "every", 0.2),
-    ("bert", 512, 12, "every", 10),
+    ("bert", 512, 12, "every", 10), ("softmax", 512, 12, "every", 10), ("bert-sink", 512, 12, "every", 10),
+    ("causal", 512, 12, "every", 10),
 ]
 COMPETITORS = [("bert", 32, 6, 20), ("bert", 128, 12, 10), ("causal", 128, 12, 10), ("bert", 512, 12, 2)]
 
@@ -92,7 +93,7 @@ def main():
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines = ["| attention | n x L | pairs | seconds | processor | at most | saturated | MB |", "|---|---|---|---|---|---|---|---|"]
-    cases = TARGETS + [(path, 0, 0, "all", None) for path in arguments.attention]
+    cases = TARGETS + [(path, 0, 0, what, None) for path in arguments.attention for what in ("all", "every")]
     for kind, n, layers, what, most in cases:
         if arguments.quick and n > 128:
             continue
