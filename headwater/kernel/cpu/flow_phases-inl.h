@@ -190,7 +190,8 @@ uint64_t Solver::senders(int k, int v, int w, uint64_t asked) {
   }
   const int x = v / word_bits;
   uint8_t& turned = level.turned[static_cast<size_t>(x * words_ + w)];
-  if (!turned && hwy::PopCount(asked) <= 16) {
+  constexpr int few = 16;  // looked up one by one in less time than 64 rows are turned
+  if (!turned && hwy::PopCount(asked) <= few) {
     uint64_t out = 0;
     for (uint64_t bits = asked; bits; bits &= bits - 1)
       if (has(line(level.used, w * word_bits + first_of(bits)), v)) out |= bits & -bits;
@@ -283,8 +284,8 @@ int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   if (u != t_ && has(next, t_) && level.column[u] > 0) down(t_, level.column[u]);
   if (left > 0 && has(next, u) && level.diagonal[u] > 0) down(u, level.diagonal[u]);
   each_collector(k, next, [&](size_t x) {
-    if (const int32_t arc = collected_from(k, x, u); left > 0 && !lost() && arc > 0)
-      down(collectors_.node[x], arc);
+    if (left == 0 || lost() || !has(next, collectors_.node[x])) return;
+    if (const int32_t arc = collected_from(k, x, u); arc > 0) down(collectors_.node[x], arc);
   });
   const uint64_t* open = line(level.open, u);
   const uint64_t* apart = level.is_collector.data();
