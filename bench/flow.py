@@ -24,11 +24,13 @@ FOLDER = ROOT / "build/bench"
 # kind, n, layers, what, seconds at most on two threads
 TARGETS = [
     ("bert", 512, 12, "all", 0.1), ("softmax", 512, 12, "all", 0.1), ("uniform", 512, 12, "all", 0.1),
-    ("bert-sink", 512, 12, "all", 0.3), ("causal", 512, 12, "all", 2), ("causal-sink", 512, 12, "all", 4),
+    ("bert-sink", 512, 12, "all", 0.3), ("softmax-1", 512, 12, "all", None), ("bert-1", 512, 12, "all", None),
+    ("causal", 512, 12, "all", 2), ("causal-sink", 512, 12, "all", 4), ("causal-bare", 512, 12, "all", None),
     ("bert", 512, 12, "row", 0.05), ("bert", 2048, 12, "all", 5),
-    ("bert", 128, 12, "every", 0.2), ("bert-sink", 128, 12, "every", 0.2), ("causal", 128, 12, "every", 0.2),
+    ("bert", 128, 12, "every", 0.2), ("softmax", 128, 12, "every", 0.2), ("bert-sink", 128, 12, "every", 0.2),
+    ("causal", 128, 12, "every", 0.2), ("causal-sink", 128, 12, "every", 0.2),
     ("bert", 512, 12, "every", 10), ("softmax", 512, 12, "every", 10), ("bert-sink", 512, 12, "every", 10),
-    ("causal", 512, 12, "every", 10),
+    ("causal", 512, 12, "every", 10), ("causal-sink", 512, 12, "every", 10),
 ]
 COMPETITORS = [("bert", 32, 6, 20), ("bert", 128, 12, 10), ("causal", 128, 12, 10), ("bert", 512, 12, 2)]
 

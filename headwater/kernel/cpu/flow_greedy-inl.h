@@ -233,19 +233,17 @@ int32_t Solver::relieve(int32_t most) {
 // Those from 1/64 on by size, then the other large ones.
 void Solver::find_large() {
   large_.clear();
-  std::ranges::fill(is_large_, 0);
-  const auto find = [&](int32_t least) {
+  const auto find = [&](int32_t above, int32_t most) {
     for (int c = begin_; c < end_; ++c) {
-      const Bits known = block_of(is_large_.data(), c);
-      const Bits bits = less(repeated(least), load_block(supply_.data() + c * flow_block));
-      set_block(is_large_.data(), c, known | bits);
-      for (Bits more = bits & ~known; more; more &= more - 1)
-        large_.push_back(c * flow_block + first_of(more));
+      const Block supply = load_block(supply_.data() + c * flow_block);
+      for (Bits bits = less(repeated(above), supply) & ~less(repeated(most), supply); bits;
+           bits &= bits - 1)
+        large_.push_back(c * flow_block + first_of(bits));
     }
   };
-  find(large_anyway);
+  find(large_anyway, flow_unit);
   std::ranges::sort(large_, [&](int a, int b) { return supply_[a] > supply_[b]; });
-  if (large_from_ < large_anyway) find(large_from_);
+  if (large_from_ < large_anyway) find(large_from_, large_anyway);
 }
 
 int32_t Solver::node_by_node(int32_t most) {

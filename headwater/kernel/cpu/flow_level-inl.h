@@ -41,9 +41,10 @@ struct Level {
   std::vector<uint64_t> whole;  // u's arcs that have a capacity at all
   std::vector<uint64_t> open;   // ... that have some left
   std::vector<uint64_t> used;   // ... that carry flow
-  // Only where rows are long: v's arcs that carry flow from u, for words of v and of u turned.
+  // Only where rows are long: v's arcs that carry flow from u, for the words of v and of u that are
+  // known.
   std::vector<uint64_t> used_in;
-  std::vector<uint8_t> turned;
+  std::vector<uint8_t> used_in_known;
   // One bit a node.
   std::vector<uint64_t> live;  // may still pass something down in the greedy flow
   std::vector<uint64_t> column_live;

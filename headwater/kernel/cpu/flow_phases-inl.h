@@ -35,7 +35,7 @@ int32_t Solver::search(int32_t most) {
 void Solver::chain_bits() {
   for (int k = task_.bottom + 1; k < task_.top; ++k) {
     Level& level = at(k);
-    std::ranges::fill(level.turned, uint8_t{0});
+    std::ranges::fill(level.used_in_known, uint8_t{0});
     const int32_t* full = network_.diagonals[static_cast<size_t>(k)];
     for (int c = begin_; c < end_; ++c) {
       const int j = c * flow_block;
@@ -189,16 +189,16 @@ uint64_t Solver::senders(int k, int v, int w, uint64_t asked) {
     return rows_meeting(line(level.used, w * word_bits), words_, single, asked);
   }
   const int x = v / word_bits;
-  uint8_t& turned = level.turned[static_cast<size_t>(x * words_ + w)];
+  uint8_t& known = level.used_in_known[static_cast<size_t>(x * words_ + w)];
   constexpr int few = 16;  // looked up one by one in less time than 64 rows are turned
-  if (!turned && hwy::PopCount(asked) <= few) {
+  if (!known && hwy::PopCount(asked) <= few) {
     uint64_t out = 0;
     for (uint64_t bits = asked; bits; bits &= bits - 1)
       if (has(line(level.used, w * word_bits + first_of(bits)), v)) out |= bits & -bits;
     return out;
   }
-  if (!turned) {
-    turned = 1;
+  if (!known) {
+    known = 1;
     uint64_t square[word_bits];
     for (int r = 0; r < word_bits; ++r) square[r] = line(level.used, w * word_bits + r)[x];
     transpose(square);
@@ -249,7 +249,7 @@ void Solver::use(int k, int u, int v, int32_t amount) {
     const bool before = arc < full;
     follow(arc, full, line(level.open, u), line(level.used, u), v);
     if (words_ > most_short && before != (arc < full) &&
-        level.turned[static_cast<size_t>(v / word_bits * words_ + u / word_bits)])
+        level.used_in_known[static_cast<size_t>(v / word_bits * words_ + u / word_bits)])
       line(level.used_in, v)[u / word_bits] ^= bit_of(u);
   }
 }

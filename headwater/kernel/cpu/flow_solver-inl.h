@@ -52,7 +52,6 @@ class Solver final : public FlowSolver {
         supply_(network.stride),
         room_(network.stride),
         carried_(network.stride),
-        is_large_(static_cast<size_t>(words_)),
         most_collectors_(static_cast<size_t>(std::max(64, n_ / 4))),
         others_(static_cast<size_t>(words_)) {}
 
@@ -271,7 +270,6 @@ class Solver final : public FlowSolver {
   IntArray supply_, room_;
   IntArray carried_;        // by the source's row in a level that was added
   std::vector<int> large_;  // supplies, the order in which they go
-  std::vector<uint64_t> is_large_;
   std::vector<int> rich_;   // large supplies of which something is left
   std::vector<int> roomy_;  // nodes of a level, the order in which they collect
   Collectors collectors_;

@@ -59,7 +59,7 @@ void Solver::make_level(int k) {
     level.used.resize(level.whole.size());
     if (words_ > most_short) {
       level.used_in.resize(words * word_bits * words);
-      level.turned.resize(words * words);
+      level.used_in_known.resize(words * words);
     }
     for (std::vector<uint64_t>* bits :
          {&level.column_live, &level.diagonal_open, &level.diagonal_used, &level.column_used})
