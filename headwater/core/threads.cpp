@@ -9,7 +9,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -88,8 +87,9 @@ class Pool {
   explicit Pool(int helpers) : helpers_(helpers) {
     try {
       for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
-      // The system gives no more threads. Those that are there do the work.
+    } catch (const std::exception&) {
+      // There are no more threads, or there is no memory for them. Those that exist do the work.
+      // Nothing may leave this constructor: the destructor, which ends the threads, would not run.
     }
   }
   ~Pool() {

@@ -86,8 +86,8 @@ struct Architecture {
   int heads = 0;
   int groups = 0;  // of keys and values
   int head_size = 0;
-  int inner = 0;      // of the feed-forward part
-  int positions = 0;  // the most tokens an input may have; 0: any number
+  int inner = 0;                 // of the feed-forward part
+  std::optional<int> positions;  // the most tokens an input may have, at least 1; none: no limit
 
   enum class Norm { layer, rms } norm = Norm::layer;
   double epsilon = 1e-12;

@@ -23,8 +23,8 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   const TextEmbedding& text = *model.text;
   words_ = checkpoint.matrix(prefix + text.words, text.vocabulary, text.size);
   if (!text.positions.empty())
-    positions_ = checkpoint.matrix(prefix + text.positions, model.positions + text.first_position,
-                                   text.size);
+    positions_ = checkpoint.matrix(prefix + text.positions,
+                                   model.positions.value() + text.first_position, text.size);
   if (!text.types.empty())
     types_ = checkpoint.matrix(prefix + text.types, text.type_count, text.size);
   if (!text.norm.empty()) norm_ = bind_norm(checkpoint, prefix + text.norm, model.norm, text.size);
@@ -35,11 +35,11 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
 Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const TextEmbedding& text = *model_.text;
   const int n = static_cast<int>(input.ids.size());
-  if (model_.positions > 0 && n > model_.positions - first)
+  if (model_.positions && n > *model_.positions - first)
     fail(
         "{}: has {} tokens, expected at most {}, the positions of the model; --truncate cuts the "
         "input there",
-        name_, first + n, model_.positions);
+        name_, first + n, *model_.positions);
   Matrix rows(n, text.size);
   Vector scratch;
   int position = text.first_position + first;

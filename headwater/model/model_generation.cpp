@@ -141,14 +141,15 @@ std::unique_ptr<Generation> open_generation(const std::string& folder,
   if (!input.name.empty()) prompt.name = input.name;
   prompt.padded = static_cast<int>(prompt.ids.size());
   const int more = continuation.empty() ? input.count : static_cast<int>(continuation.size());
-  const int most = model->architecture().positions, used = prompt.padded;
-  if (most > 0 && more > most - used)
+  const std::optional<int> most = model->architecture().positions;
+  const int used = prompt.padded;
+  if (most && more > *most - used)
     fail(
         "{}: the prompt has {} tokens and {} are to follow, expected at most {} in all, the "
         "positions of the model; {}",
-        folder, used, more, most,
-        used < most && continuation.empty()
-            ? fmt::format("ask for --count {} or fewer", most - used)
+        folder, used, more, *most,
+        used < *most && continuation.empty()
+            ? fmt::format("ask for --count {} or fewer", *most - used)
         : continuation.empty() ? std::string("give a shorter prompt")
                                : std::string("give shorter texts"));
   std::vector<int> ends = read_ends(folder);

@@ -28,8 +28,8 @@ std::string reading_of(const Model& model) {
   std::string text =
       fmt::format("{} model, {} wide, {} parameters, {}", shape.family, shape.width,
                   count_text(model.checkpoint().parameters()), model.checkpoint().types());
-  if (shape.positions > 0 && shape.text)
-    text += fmt::format(", at most {} tokens", shape.positions);
+  if (shape.positions && shape.text)
+    text += fmt::format(", at most {} tokens", *shape.positions);
   return text;
 }
 
@@ -66,10 +66,10 @@ class ModelBatch : public Batch {
 };
 
 void check_length(const Model& model, const std::string& what, size_t tokens, const char* advice) {
-  const int most = model.architecture().positions;
-  if (most > 0 && tokens > static_cast<size_t>(most))
+  const std::optional<int> most = model.architecture().positions;
+  if (most && tokens > static_cast<size_t>(*most))
     fail("{}: {} has {} tokens, expected at most {}, the positions of the model; {}", model.name(),
-         what, tokens, most, advice);
+         what, tokens, *most, advice);
 }
 
 std::vector<Item> text_items(const Model& model, const ModelInput& input) {
@@ -82,8 +82,8 @@ std::vector<Item> text_items(const Model& model, const ModelInput& input) {
         model.name());
   const Tokenizer tokenizer = Tokenizer::open(path.string());
   std::optional<size_t> limit;
-  if (input.truncate && model.architecture().positions > 0)
-    limit = static_cast<size_t>(model.architecture().positions);
+  if (input.truncate && model.architecture().positions)
+    limit = static_cast<size_t>(*model.architecture().positions);
   std::vector<Item> items;
   for (const std::string& text : input.texts) {
     Encoding encoding = tokenizer.encode(text, input.pair, true, limit);
@@ -110,9 +110,9 @@ Item ids_item(const Model& model, const ModelInput& input) {
   Item item;
   item.example = model_example(model);
   item.text.ids = input.ids;
-  if (input.truncate && model.architecture().positions > 0 &&
-      item.text.ids.size() > static_cast<size_t>(model.architecture().positions))
-    item.text.ids.resize(static_cast<size_t>(model.architecture().positions));
+  const std::optional<int> most = model.architecture().positions;
+  if (input.truncate && most && item.text.ids.size() > static_cast<size_t>(*most))
+    item.text.ids.resize(static_cast<size_t>(*most));
   check_length(model, "--ids", item.text.ids.size(), input.advice);
   item.example.ids = item.text.ids;
   // The words, where there is something that knows them.

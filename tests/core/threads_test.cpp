@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/failing_allocation.h"
+
 namespace headwater {
 namespace {
 
@@ -129,6 +131,28 @@ TEST_F(Threads, WorkInAChildThatWasForked) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// A pool that hangs takes its process with it, so each failure happens in a process of its own.
+TEST_F(Threads, DoAllTheWorkWhereMemoryForMoreOfThemIsMissing) {
+  set_threads(40);
+  for (int allocation = 0; allocation < 60; ++allocation) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      std::atomic<int> sum = 0;
+      try {
+        const FailingAllocation failing(allocation);
+        parallel_for(100, [&](int i) { sum += i; });
+      } catch (const std::bad_alloc&) {
+        sum = 4950;  // before the first thread
+      }
+      _exit(sum == 4950 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "allocation " << allocation;
+  }
 }
 
 TEST_F(Threads, WorkInTheBackgroundBesideTheCallersLoops) {

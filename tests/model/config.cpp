@@ -1,5 +1,6 @@
 #include "headwater/model/config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "headwater/core/error.h"
@@ -67,6 +68,22 @@ TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
   EXPECT_NE(refusal(llama(R"(, "rope_scaling": {"rope_type": "linear", "factor": 2, "odd": 1})"))
                 .find("config.json: rope_scaling: has an entry 'odd'"),
             std::string::npos);
+}
+
+TEST(AConfig, OfRobertaWithoutAPositionBehindThePaddingIsRefused) {
+  const auto roberta = [](int padding) {
+    return R"({"model_type": "roberta", "hidden_size": 12, "num_hidden_layers": 2,
+               "num_attention_heads": 3, "intermediate_size": 16, "vocab_size": 10,
+               "type_vocab_size": 1, "max_position_embeddings": 32, "pad_token_id": )" +
+           std::to_string(padding) + "}";
+  };
+  EXPECT_EQ(refusal(roberta(30)), "");
+  EXPECT_EQ(describe(Config::parse(roberta(30), "config.json")).positions, 1);
+  for (const int padding : {31, 32, 33, 10000})
+    EXPECT_EQ(refusal(roberta(padding)),
+              fmt::format("config.json: 'max_position_embeddings' is 32, expected more than {}, "
+                          "because positions begin after 'pad_token_id' {}; check both entries",
+                          padding + 1, padding));
 }
 
 TEST(AConfig, WithAbsurdNumbersIsRefused) {

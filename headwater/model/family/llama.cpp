@@ -19,8 +19,8 @@ Architecture llama_layout(const Config& config) {
   model.epsilon = config.number_or("rms_norm_eps", 1e-6);
   model.activation = activation(config, "hidden_act", "silu");
   model.causal = true;
-  model.rope = read_rope(config, model.head_size, model.positions);
-  if (model.rope->kind == "dynamic") model.positions = 0;
+  model.rope = read_rope(config, model.head_size, *model.positions);
+  if (model.rope->kind == "dynamic") model.positions.reset();
   config.pass_over({"attention_dropout"});
 
   model.prefixes = {"", "model.", "transformer."};

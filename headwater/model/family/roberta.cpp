@@ -1,4 +1,5 @@
 // RoBERTa (Liu et al. 2019): BERT, with positions that begin after the padding's own.
+#include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
 
@@ -9,7 +10,13 @@ Architecture roberta(const Config& config) {
   const int padding = config.integer_or("pad_token_id", 1, 0);
   model.text->padding = padding;
   model.text->first_position = padding + 1;
-  model.positions -= padding + 1;
+  // The table's first rows belong to the padding.
+  if (*model.positions - 1 <= padding)
+    fail(
+        "{}: 'max_position_embeddings' is {}, expected more than {}, because positions begin after "
+        "'pad_token_id' {}; check both entries",
+        config.name(), *model.positions, padding + 1, padding);
+  model.positions = *model.positions - (padding + 1);
   using kernel::Activation;
   model.output_heads = encoder_heads();
   model.output_heads.push_back(

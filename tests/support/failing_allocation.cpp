@@ -1,0 +1,28 @@
+#include "tests/support/failing_allocation.h"
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace headwater {
+namespace {
+
+constexpr long never = std::numeric_limits<long>::max();
+thread_local long successes_left = never;
+
+}  // namespace
+
+FailingAllocation::FailingAllocation(long successes) { successes_left = successes; }
+FailingAllocation::~FailingAllocation() { successes_left = never; }
+
+}  // namespace headwater
+
+// All other forms of new and delete come down to these.
+void* operator new(std::size_t size) {
+  using headwater::successes_left;
+  if (successes_left != headwater::never && successes_left-- <= 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
