@@ -20,7 +20,7 @@
 #include "bench/flow_competitors.h"
 #include "headwater/core/threads.h"
 #include "headwater/headwater.h"
-#include "headwater/method/flow_pairs.h"
+#include "headwater/method/flow/pairs.h"
 #include "tests/flow/kinds.h"
 
 namespace headwater::bench {

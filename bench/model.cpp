@@ -87,7 +87,7 @@ class Bench {
   }
 
   void rollout() {
-    hw::Example example;
+    hw::Description example;
     example.name = model_->name();
     example.tokens.assign(input_.ids.size(), "");
     example.layers = model_->architecture().layers;

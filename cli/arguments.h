@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "headwater/evaluate_model.h"
 #include "headwater/layer/options.h"
-#include "headwater/method/evaluate.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
 #include "headwater/model/model_generation.h"
-#include "headwater/model/open.h"
-#include "headwater/output/filter.h"
+#include "headwater/model/model_input.h"
+#include "headwater/result/filter.h"
 #include "headwater/source/arrays.h"
 
 namespace headwater::cli {
@@ -34,11 +34,8 @@ struct Arguments {
   std::optional<int> column;                                     // flow
   bool every_layer = false, normalise = false, certify = false;  // flow
   GradientOptions gradient;
-  std::string examples;       // evaluate
-  EvaluateOptions evaluate;   // evaluate
-  bool against = false;       // evaluate: the references were chosen
-  std::optional<int> limit;   // evaluate
-  bool faithfulness = false;  // evaluate
+  ModelEvaluation evaluation;  // evaluate
+  bool faithfulness = false;   // evaluate
   int layer = -1;
   std::string by;                    // compare
   std::vector<std::string> outputs;  // -o, in the order given

@@ -34,7 +34,7 @@ void run_models(const Arguments& arguments) {
     if (others->size() != batch.size())
       fail("{}: has {} items, expected {} as {} has; give both the same input", arguments.other,
            others->size(), batch.size(), arguments.source);
-    ProgressSource other(others->item(source.example().item));
+    ProgressSource other(others->item(source.description().item));
     return compare_model(source, other, arguments.options);
   });
 }

@@ -10,7 +10,9 @@
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
 #include "headwater/layer/options.h"
-#include "headwater/output/terminal.h"
+#include "headwater/output/terminal/terminal.h"
+#include "headwater/output/write.h"
+#include "headwater/result/row_to_show.h"
 
 namespace headwater::cli {
 namespace {
@@ -52,17 +54,24 @@ void check_outputs(const Arguments& arguments) {
 
 void run_items(const Arguments& arguments, const std::function<Result(Batch&, Source&)>& method) {
   check_outputs(arguments);
-  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
-  if (!arguments.item && !arguments.all_items && batch->size() > 1)
+  run_items(*open_source(arguments.source, arguments), arguments, method);
+}
+
+void run_items(Batch& batch, const Arguments& arguments,
+               const std::function<Result(Batch&, Source&)>& method) {
+  if (batch.size() == 0)
+    fail("{}: is a model, expected something to run it on; give --text \"...\" or --image FILE",
+         arguments.source);
+  if (!arguments.item && !arguments.all_items && batch.size() > 1)
     fail("{}: holds a batch of {}, expected one item; choose it with --item K or take --item all",
-         arguments.source, batch->size());
+         arguments.source, batch.size());
   const int only =
-      resolve_index(arguments.item.value_or(0), batch->size(), "item", arguments.source);
+      resolve_index(arguments.item.value_or(0), batch.size(), "item", arguments.source);
   std::vector<Result> results;
-  for (int k = 0; k < batch->size(); ++k) {
+  for (int k = 0; k < batch.size(); ++k) {
     if (!arguments.all_items && k != only) continue;
-    ProgressSource source(batch->item(k));
-    results.push_back(method(*batch, source));
+    ProgressSource source(batch.item(k));
+    results.push_back(method(batch, source));
   }
   deliver(results, arguments);
 }

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "cli/arguments.h"
-#include "headwater/output/write.h"
+#include "headwater/result/result.h"
 #include "headwater/source/source.h"
 
 namespace headwater::cli {
@@ -12,6 +12,9 @@ namespace headwater::cli {
 /// Checks the outputs, then calls `method` for the item or items that were asked for, then delivers
 /// what came back.
 void run_items(const Arguments& arguments, const std::function<Result(Batch&, Source&)>& method);
+/// The same for a batch that is open already, and outputs that were checked.
+void run_items(Batch& batch, const Arguments& arguments,
+               const std::function<Result(Batch&, Source&)>& method);
 
 /// Writes the results to the outputs, or shows them where there are none.
 void deliver(const std::vector<Result>& results, const Arguments& arguments);

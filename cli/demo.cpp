@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -17,10 +16,12 @@
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
 #include "headwater/method/rollout.h"
-#include "headwater/model/model_generation.h"
-#include "headwater/model/open.h"
 #include "headwater/model/shipped.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
+#include "headwater/output/write.h"
+#include "headwater/result/filter.h"
+#include "headwater/result/token_text.h"
+#include "headwater/result/top.h"
 
 namespace headwater::cli {
 namespace {
@@ -43,8 +44,8 @@ class Tour {
   void list(const char* name, const char* about) {
     say(fmt::format("  {:<24} {}", place(name), about));
   }
-  void picture(const char* name, Result result, const char* about) {
-    write(std::move(result), place(name));
+  void picture(const char* name, ResultView result, const char* about) {
+    write(result, place(name));
     list(name, about);
   }
   const std::string& text() const { return text_; }
@@ -54,89 +55,70 @@ class Tour {
 };
 
 // "keys 0.30, to 0.15": the largest values of a row, special tokens left out.
-std::string top(std::span<const float> row, const std::vector<std::string>& tokens,
-                int digits = 2) {
-  std::vector<size_t> order(row.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order,
-                [&](size_t j) { return tokens[j].starts_with("[") || tokens[j].starts_with("<"); });
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t j) { return row[j]; });
+std::string largest(std::span<const float> row, const std::vector<std::string>& tokens,
+                    int digits = 2) {
+  Filter filter;
+  filter.special = true;
+  const std::vector<std::string> labels = token_labels(tokens);
   std::vector<std::string> words;
-  for (size_t k = 0; k < std::min<size_t>(3, order.size()); ++k) {
-    std::string token = tokens[order[k]];
-    if (token.starts_with("\xc4\xa0"))
-      token = token.substr(2);  // a space, as byte-level BPE writes it
-    words.push_back(fmt::format("{} {:.{}f}", token, row[order[k]], digits));
-  }
+  for (const int j : top(row, 3, kept(filter, tokens)))
+    words.push_back(fmt::format("{} {:.{}f}", labels[static_cast<size_t>(j)],
+                                row[static_cast<size_t>(j)], digits));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::unique_ptr<Batch> read_sentence(const std::string& folder, const std::string& sentence) {
-  ModelInput input;
-  input.texts = {sentence};
-  input.name = "verb-number";
-  return open_model(folder, input);
-}
-
 // Sentences whose subject and nearest noun differ in number.
-void show_sentence(const std::string& folder, Tour& tour) {
+void show_sentence(const std::string&, Tour& tour) {
   const std::string sentence = "The keys to the cabinet",
                     harder = "The authors that the guard likes";
   Options options = options_of(Preset::paper);
-  options.row = {Row::Kind::cls};
-  const std::unique_ptr<Batch> batch = read_sentence(folder, sentence);
-  const std::unique_ptr<Source> source = batch->item(0);
+  options.row = Row::cls;
+  const std::unique_ptr<Source> source = open("verb-number", {.texts = {sentence}});
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
-  Attribution rolled = rollout(*source, options);
+  const Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
   tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence, answer,
-                       top(rolled.values[0].row(0), rolled.source.tokens)));
-  tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
+                       largest(rolled.values[0].row(0), rolled.source.tokens)));
+  tour.picture("sentence.png", rolled, "rollout of [CLS], where the model decides");
   options.row = {};
   tour.picture("methods.png", compare_method(*source, options),
                "raw attention, average, rollout and exact flow");
 
-  options.row = {Row::Kind::cls};
-  const std::unique_ptr<Batch> other = read_sentence(folder, harder);
-  Attribution gradients = gradient(*other->item(0), options);
+  options.row = Row::cls;
+  const Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
   tour.say(fmt::format("  \"{} ...\" is {}; its logit hangs on {}", harder,
                        gradients.gradient->target.logit.name,
-                       top(gradients.values[0].row(0), gradients.source.tokens, 3)));
-  tour.picture("gradient.png", std::move(gradients), "attention times its gradient");
+                       largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
+  tour.picture("gradient.png", gradients, "attention times its gradient");
 }
 
 // A question whose answer stands in the story.
-void show_answer(const std::string& folder, Tour& tour) {
+void show_answer(const std::string&, Tour& tour) {
   const std::string prompt =
       "The red key went from the box to the shelf. The blue hat went from the table to the cave. "
       "Where is the red key? Answer:";
   GenerationInput input;
   input.prompt = prompt;
-  input.count = 3;
-  input.name = "facts";
-  const std::unique_ptr<Generation> generation = open_generation(folder, input);
+  const std::unique_ptr<Generation> generation = open_generation("facts", input);
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
   tour.say(fmt::format("  \"... {}\"{} The answer leans on {}", prompt.substr(prompt.find("Where")),
-                       answer.text, top(rows.values[0].row(0), rows.source.tokens)));
+                       answer.text, largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", std::move(answer), "what of the story the answer leans on");
+  tour.picture("answer.png", answer, "what of the story the answer leans on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
   const std::string image = folder + "/examples/0-red-star.png";
-  ModelInput input;
-  input.images = {image};
-  input.name = "shapes";
-  const std::unique_ptr<Batch> batch = open_model(folder, input);
-  const std::unique_ptr<Source> source = batch->item(0);
+  const std::unique_ptr<Source> source = open("shapes", {.images = {image}});
   Options options = options_of(Preset::paper);
-  options.row = {Row::Kind::cls};
-  Attribution found = gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
+  options.row = Row::cls;
+  const Attribution found =
+      gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
   tour.say("\nshapes, a vision transformer: which shape stands among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
-  tour.picture("image.png", std::move(found), "where it looked, laid over the image");
+  tour.picture("image.png", found, "where it looked, laid over the image");
 }
 
 void show_file(Tour& tour) {

@@ -10,15 +10,15 @@ std::vector<OptionSpec> evaluate_options() {
       {"--examples",
        "A .jsonl of examples, or a .txt of texts, one a line (docs/evaluation.md); default: those "
        "that came with the model",
-       "FILE", [](Arguments& a, const std::string& text) { a.examples = text; }, group},
+       "FILE", [](Arguments& a, const std::string& text) { a.evaluation.examples = text; }, group},
       {"--against", "What importance is measured by: blank-out, gradient or both (default)", "WHAT",
        [](Arguments& a, const std::string& text) {
          static constexpr std::string_view known[] = {"blank-out", "gradient", "both"};
          if (text != known[0] && text != known[1] && text != known[2])
            fail_usage("unknown --against '{}'{}", text, suggestion(text, known));
-         a.against = true;
-         a.evaluate.blank_out = text != "gradient";
-         a.evaluate.gradient = text != "blank-out";
+         a.evaluation.against = text == "gradient"    ? Against::gradient
+                                : text == "blank-out" ? Against::blank_out
+                                                      : Against::both;
        },
        group},
       {"--filter", "Tokens that do not count: special, punctuation, common, @FILE", "LIST",
@@ -28,7 +28,7 @@ std::vector<OptionSpec> evaluate_options() {
          const int limit = parse_integer("--limit", text);
          if (limit < 1)
            fail_usage("--limit {}: expected 1 or more examples; choose another", limit);
-         a.limit = limit;
+         a.evaluation.limit = limit;
        },
        group},
   };

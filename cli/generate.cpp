@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "cli/deliver.h"
-#include "cli/open.h"
 #include "headwater/core/fail.h"
+#include "headwater/open.h"
 
 namespace headwater::cli {
 
@@ -37,11 +37,9 @@ void check(const Arguments& arguments) {
 void run_generate(const Arguments& arguments) {
   check(arguments);
   check_outputs(arguments);
-  const std::string folder = needed_model(arguments.source);
   GenerationInput input = arguments.generation;
-  input.name = arguments.source;
   input.stops = arguments.stops;
-  const std::unique_ptr<Generation> generation = open_generation(folder, input);
+  const std::unique_ptr<Generation> generation = open_generation(arguments.source, input);
   GenerateOptions how = arguments.generate;
   how.ignore_end = arguments.ignore_end;
   how.attribute = !arguments.plain;

@@ -1,4 +1,4 @@
-#include "headwater/source/info.h"
+#include "headwater/method/info.h"
 
 #include "cli/commands.h"
 #include "cli/deliver.h"
@@ -7,17 +7,18 @@
 namespace headwater::cli {
 
 void run_info(const Arguments& arguments) {
-  const std::optional<std::string> folder = model_folder(arguments.source);
-  if (folder && !has_input(arguments)) {
-    check_outputs(arguments);
+  check_outputs(arguments);
+  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
+  if (batch->size() == 0) {  // a model without a text
     std::vector<Result> results;
-    results.emplace_back(model_info(*folder));
+    results.emplace_back(info(*batch));
     deliver(results, arguments);
     return;
   }
   Arguments any = arguments;
   if (!any.item && !any.all_items) any.item = 0;
-  run_items(any, [](Batch& batch, Source& source) -> Result { return info(batch, source); });
+  run_items(*batch, any,
+            [](Batch& items, Source& source) -> Result { return info(items, source); });
 }
 
 }  // namespace headwater::cli

@@ -16,8 +16,26 @@ std::string printable(std::string line) {
   return line;
 }
 
+// The library names options by their words, `top_k`; here they are spelled as they are typed.
+std::string in_words_of_the_command(const std::string& sentence) {
+  std::string out;
+  for (size_t at = 0; at < sentence.size();) {
+    const size_t end = sentence[at] == '`' ? sentence.find('`', at + 1) : std::string::npos;
+    const std::string word = end == std::string::npos ? "" : sentence.substr(at + 1, end - at - 1);
+    if (word.empty() ||
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos) {
+      out += sentence[at++];
+      continue;
+    }
+    out += "--";
+    for (const char c : word) out += c == '_' ? '-' : c;
+    at = end + 1;
+  }
+  return out;
+}
+
 int say(const std::string& what, int status) {
-  std::fprintf(stderr, "headwater: %s\n", printable(what).c_str());
+  std::fprintf(stderr, "headwater: %s\n", printable(in_words_of_the_command(what)).c_str());
   return status;
 }
 

@@ -153,7 +153,7 @@ std::vector<OptionSpec> generate_options() {
        input},
       {"--count", "How many tokens at most (default: 20)", "N",
        [](Arguments& a, const std::string& text) {
-         a.generate.count = a.generation.count = parse_integer("--count", text);
+         a.generate.count = parse_integer("--count", text);
        },
        group},
       {"--temperature", "Draw tokens, more evenly the larger it is; 0 (default): the best one", "T",

@@ -49,7 +49,7 @@ void ProgressSource::layers(Fuse fuse, Range range, Direction direction, const V
 GradientAnswer ProgressSource::gradients(const GradientRequest& request, const Visit& visit) {
   ProgressBar bar("layer");
   int done = 0;
-  return source_->gradients(request, [&](int layer, MatrixSpan map) {
+  return source_->differentiable()->gradients(request, [&](int layer, MatrixSpan map) {
     visit(layer, map);
     bar.show(++done, request.range.size());
   });
@@ -82,7 +82,7 @@ class CountingVisitor : public RowVisitor {
 }  // namespace
 
 void ProgressSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
-  const int64_t n = static_cast<int64_t>(example().tokens.size());
+  const int64_t n = static_cast<int64_t>(description().tokens.size());
   CountingVisitor counting(visitor, n * range.size());
   source_->rows(fuse, range, direction, counting);
 }

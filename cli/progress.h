@@ -1,24 +1,28 @@
 // A bar on the terminal when work takes more than a second.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/source/source.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
 
 /// Passes everything on to `source` and counts the layers that go by. Shows nothing where standard
 /// error is no terminal, and wipes its line when a pass ends.
-class ProgressSource : public Source {
+class ProgressSource : public Source, public Differentiable {
  public:
   explicit ProgressSource(std::unique_ptr<Source> source);
-  const Example& example() const override { return source_->example(); }
+  const Description& description() const override { return source_->description(); }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
+  Differentiable* differentiable() override {
+    return source_->differentiable() != nullptr ? this : nullptr;
+  }
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
-    return source_->outcome(logit, blanked);
+    return source_->differentiable()->outcome(logit, blanked);
   }
   std::vector<std::string> notes() const override { return source_->notes(); }
 

@@ -6,7 +6,8 @@
 namespace headwater {
 
 /// Thrown where outside data enters: what() is one sentence that names the file or option, the
-/// place, what was found, what was expected and what to do. Mistakes of our own are asserts.
+/// place, what was found, what was expected and what to do. Options stand in backticks, `top_k`, by
+/// the words that C++ and Python have for them. Mistakes of our own are asserts.
 class Error : public std::runtime_error {
  public:
   enum class Kind {

@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-Weights turned(const Weights& weights) {
+Weights transposed(const Weights& weights) {
   Weights other = weights;
   std::swap(other.outputs, other.inputs);
   other.input_major = !weights.input_major;

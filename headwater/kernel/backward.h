@@ -4,8 +4,8 @@
 // set.
 //
 // A linear map needs nothing new: if out = W x, the gradient of x is W' times that of out, which is
-// linear() with turned() weights. A rotation needs none either: rotate() with sines of the other
-// sign.
+// linear() with transposed() weights. A rotation needs none either: rotate() with sines of the
+// other sign.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,7 +16,7 @@
 namespace headwater::kernel {
 
 /// The same numbers as the map from outputs to inputs.
-Weights turned(const Weights& weights);
+Weights transposed(const Weights& weights);
 
 /// For out = layer_norm(x): dx = (or +=) the gradient of x, given that of out. dx may be
 /// `gradient`. `into` is store or add.

@@ -53,7 +53,7 @@ int prepare_rows(MatrixSpan rows, int first, const Options& options) {
 Layers::Layers(Source& source, const Options& options)
     : source_(source),
       options_(options),
-      range_(resolve(options.layers, source.example().layers, source.example().name)) {
+      range_(resolve(options.layers, source.description().layers, source.description().name)) {
   check(options);
 }
 

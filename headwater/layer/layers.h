@@ -33,8 +33,8 @@ class Layers {
   Layers(Source& source, const Options& options);
 
   Range range() const { return range_; }
-  const Example& example() const { return source_.example(); }
-  int n() const { return static_cast<int>(example().tokens.size()); }
+  const Description& description() const { return source_.description(); }
+  int n() const { return static_cast<int>(description().tokens.size()); }
 
   /// Calls visit(l, A_l) for each layer of the range. The matrix is scratch, as in Source.
   void each(Direction direction, const Visit& visit);

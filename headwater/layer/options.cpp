@@ -121,7 +121,7 @@ std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
           if (tokens[static_cast<size_t>(i)] == name) rows.push_back(i);
       if (rows.empty())
         fail(
-            "{}: has no token [CLS], <s> or <cls>, expected one for --row cls; give the row's "
+            "{}: has no token [CLS], <s> or <cls>, expected one for `row` cls; give the row's "
             "number",
             source);
       break;
@@ -130,7 +130,7 @@ std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
         if (is_mask_token(tokens[static_cast<size_t>(i)])) rows.push_back(i);
       if (rows.empty())
         fail(
-            "{}: has no token [MASK] or <mask>, expected one for --row mask; give the row's number",
+            "{}: has no token [MASK] or <mask>, expected one for `row` mask; give the row's number",
             source);
       break;
     case Row::Kind::mean:

@@ -37,8 +37,16 @@ struct Row {
   enum class Kind { all, index, cls, last, mask, mean };
   Kind kind = Kind::all;
   int index = 0;  // of Kind::index; -1 is the last
+
+  static const Row all, cls, last, mask, mean;
+  static constexpr Row at(int index) { return {Kind::index, index}; }
   bool operator==(const Row&) const = default;
 };
+inline constexpr Row Row::all = {Row::Kind::all, 0};
+inline constexpr Row Row::cls = {Row::Kind::cls, 0};
+inline constexpr Row Row::last = {Row::Kind::last, 0};
+inline constexpr Row Row::mask = {Row::Kind::mask, 0};
+inline constexpr Row Row::mean = {Row::Kind::mean, 0};
 
 struct Options {
   Preset preset = Preset::paper;
@@ -48,8 +56,8 @@ struct Options {
   Order order = Order::residual_first;
   Empty empty = Empty::identity;
   Divide divide = Divide::always;
-  Slice layers;
-  Row row;
+  Slice layers = {};
+  Row row = {};
 };
 
 /// All options of a preset.

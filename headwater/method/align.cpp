@@ -8,7 +8,7 @@ namespace headwater {
 namespace {
 
 // Where special tokens stand: how many texts have begun before each. Tokens of the texts: -1.
-std::vector<int> stations(const Example& example) {
+std::vector<int> stations(const Description& example) {
   std::vector<int> stations;
   int begun = 0;
   for (const TokenPlace& place : example.places) {
@@ -19,7 +19,7 @@ std::vector<int> stations(const Example& example) {
 }
 
 // The tokens of one text that cover at least a byte, in order of where they begin.
-std::vector<int> covering(const Example& example, int text) {
+std::vector<int> covering(const Description& example, int text) {
   std::vector<int> tokens;
   for (size_t t = 0; t < example.places.size(); ++t)
     if (example.places[t].text == text && example.places[t].begin < example.places[t].end)
@@ -30,11 +30,11 @@ std::vector<int> covering(const Example& example, int text) {
 }
 
 struct Pieces {
-  const Example& first;
-  const Example& second;
+  const Description& first;
+  const Description& second;
   Alignment out;
 
-  const TokenPlace& place(const Example& example, int token) const {
+  const TokenPlace& place(const Description& example, int token) const {
     return example.places[static_cast<size_t>(token)];
   }
 
@@ -72,7 +72,7 @@ struct Pieces {
   }
 
   void pair_specials(int station) {
-    const auto at = [&](const Example& example) {
+    const auto at = [&](const Description& example) {
       const std::vector<int> where = stations(example);
       std::vector<int> tokens;
       for (size_t t = 0; t < where.size(); ++t)
@@ -84,7 +84,7 @@ struct Pieces {
   }
 };
 
-int left_out(const Example& example, const std::vector<std::vector<int>>& pieces) {
+int left_out(const Description& example, const std::vector<std::vector<int>>& pieces) {
   size_t used = 0;
   for (const std::vector<int>& piece : pieces) used += piece.size();
   return static_cast<int>(example.tokens.size() - used);
@@ -92,7 +92,7 @@ int left_out(const Example& example, const std::vector<std::vector<int>>& pieces
 
 }  // namespace
 
-Alignment align(const Example& first, const Example& second) {
+Alignment align(const Description& first, const Description& second) {
   Pieces pieces{first, second, {}};
   if (first.tokens == second.tokens) {
     for (size_t t = 0; t < first.tokens.size(); ++t)
@@ -102,7 +102,7 @@ Alignment align(const Example& first, const Example& second) {
   if (first.places.empty() || second.places.empty())
     fail(
         "{}: has other tokens ({}) than {} ({}), expected the same, or two models that read one "
-        "text; give --text",
+        "text; give `text`",
         second.name, second.tokens.size(), first.name, first.tokens.size());
   pieces.pair_specials(0);
   pieces.sweep(0);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "headwater/method/attribution.h"
+#include "headwater/result/attribution.h"
 
 namespace headwater {
 
@@ -18,7 +18,7 @@ struct Alignment {
 };
 
 /// Of examples with places in one text, or of any with the same tokens. Throws Error for others.
-Alignment align(const Example& first, const Example& second);
+Alignment align(const Description& first, const Description& second);
 
 /// Result values over pieces instead of tokens: columns of a piece add up, its rows are averaged.
 /// `values` is square.

@@ -4,7 +4,7 @@
 //   raw     = one layer, one head or fused, nothing added and nothing divided.
 #pragma once
 #include "headwater/layer/options.h"
-#include "headwater/method/attribution.h"
+#include "headwater/result/attribution.h"
 #include "headwater/source/source.h"
 
 namespace headwater {

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "headwater/method/align.h"
+#include "headwater/method/assemble.h"
 #include "headwater/method/average.h"
-#include "headwater/method/begin.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 
@@ -48,7 +48,7 @@ Comparison compare_layer(Source& source, const Options& options, int layer) {
 
 Comparison compare_evolution(Source& source, const Options& options) {
   Comparison comparison{"evolution", {}, {}};
-  const Example& example = source.example();
+  const Description& example = source.description();
   Attribution all = rollout_at(source, options,
                                shown_layers(resolve(options.layers, example.layers, example.name)));
   for (size_t k = 0; k < all.values.size(); ++k) {
@@ -90,7 +90,7 @@ Comparison compare_fuse(Source& source, const Options& options) {
 
 Comparison compare_method(Source& source, const Options& options, const FlowOptions& flow_options) {
   Comparison comparison{"method", {}, {}};
-  const Example& example = source.example();
+  const Description& example = source.description();
   const Range range = resolve(options.layers, example.layers, example.name);
   add(comparison, fmt::format("raw, layer {}", range.end - 1), raw(source, range.end - 1, options));
   add(comparison, "average", average(source, options));
@@ -128,7 +128,7 @@ void to_pieces(Attribution& result, const Alignment& alignment,
 }  // namespace
 
 Comparison compare_model(Source& first, Source& second, const Options& options) {
-  const Alignment alignment = align(first.example(), second.example());
+  const Alignment alignment = align(first.description(), second.description());
   Options all = options;
   all.row = {};
   Attribution one = rollout(first, all), other = rollout(second, all);

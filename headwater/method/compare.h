@@ -3,16 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "headwater/method/attribution.h"
-#include "headwater/method/flow.h"
+#include "headwater/method/flow/flow.h"
+#include "headwater/result/comparison.h"
 
 namespace headwater {
-
-struct Comparison {
-  std::string by;                   // "layer", "evolution", "discard", "fuse", "method", "model"
-  std::vector<Attribution> panels;  // each with a label
-  Matrix agreement;                 // agreement(panels)
-};
 
 /// A layer's fused attention beside the rollout over all layers. `layer` counts from the end if
 /// negative.

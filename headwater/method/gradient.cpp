@@ -1,18 +1,15 @@
 #include "headwater/method/gradient.h"
 
 #include <algorithm>
-#include <array>
 
 #include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/kernel/kernel.h"
-#include "headwater/method/begin.h"
+#include "headwater/method/assemble.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 namespace {
-
-constexpr std::array<std::string_view, 3> rule_names = {"gradient", "gradient-rollout", "chefer"};
 
 // What options a rule has: the others would be passed over in silence.
 Options options_for(GradientRule rule, const Options& options) {
@@ -109,14 +106,14 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   const Stopwatch whole;
   const Options used = options_for(what.rule, options);
   const Layers layers(source, used);
-  Attribution result = begin("gradient", layers, used);
+  Attribution result = new_result("gradient", layers, used);
   result.gradient = GradientRecord();
   result.gradient->rule = what.rule;
   GradientRequest request{what.target, what.against, {}, used.fuse, layers.range()};
   if (options.row.kind != Row::Kind::all && result.rows.size() == 1) request.row = result.rows[0];
   Fold fold(what.rule, used, layers.range(), result, layers.n());
   double folding = 0;
-  GradientAnswer answer = source.gradients(request, [&](int, MatrixSpan map) {
+  GradientAnswer answer = differentiable(source).gradients(request, [&](int, MatrixSpan map) {
     const Stopwatch one;
     fold.take(map);
     folding += one.seconds();
@@ -132,16 +129,6 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   result.timing.method = folding;
   result.timing.reading = std::max(0.0, whole.seconds() - folding);
   return result;
-}
-
-GradientRule parse_gradient_rule(std::string_view text) {
-  for (size_t k = 0; k < rule_names.size(); ++k)
-    if (rule_names[k] == text) return static_cast<GradientRule>(k);
-  fail_usage("unknown rule '{}'{}", text, suggestion(text, rule_names));
-}
-
-std::string to_string(GradientRule rule) {
-  return std::string(rule_names[static_cast<size_t>(rule)]);
 }
 
 }  // namespace headwater

@@ -26,11 +26,10 @@
 // the sum of dy/de_j (x) e_j.
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "headwater/layer/options.h"
-#include "headwater/method/attribution.h"
-#include "headwater/source/source.h"
+#include "headwater/result/attribution.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 
@@ -44,10 +43,7 @@ struct GradientOptions {
 /// row that is one token also says whose logit is meant. fuse and layers are for all rules;
 /// residual, discard and what goes with them are for gradient-rollout only: throws Error (usage)
 /// where they are not the default for another rule, and for preset metrics. Throws Error for a
-/// source that is no model, and as Source::gradients does.
+/// source that is no model, and as Differentiable::gradients does.
 Attribution gradient(Source& source, const Options& options = {}, const GradientOptions& what = {});
-
-/// "gradient", "gradient-rollout", "chefer". Throws Error (usage) with the nearest word.
-GradientRule parse_gradient_rule(std::string_view text);
 
 }  // namespace headwater

@@ -63,7 +63,7 @@ void add_item(Source& source, const Options& options, int layer, Pools& pools, M
   ++result.batch_size;
 }
 
-Metrics start(const Example& example, const Options& options, int layer) {
+Metrics start(const Description& example, const Options& options, int layer) {
   Metrics result;
   result.options = options;
   result.layer = resolve_index(layer, example.layers, "layer", example.name);
@@ -86,7 +86,7 @@ Metrics finish(Metrics result, const Pools& pools) {
 
 Metrics metrics(Batch& batch, const Options& options, int layer) {
   Pools pools;
-  Metrics result = start(batch.item(0)->example(), options, layer);
+  Metrics result = start(batch.item(0)->description(), options, layer);
   for (int k = 0; k < batch.size(); ++k) {
     const std::unique_ptr<Source> source = batch.item(k);
     add_item(*source, options, result.layer, pools, result);
@@ -96,7 +96,7 @@ Metrics metrics(Batch& batch, const Options& options, int layer) {
 
 Metrics metrics(Source& source, const Options& options, int layer) {
   Pools pools;
-  Metrics result = start(source.example(), options, layer);
+  Metrics result = start(source.description(), options, layer);
   add_item(source, options, result.layer, pools, result);
   return finish(std::move(result), pools);
 }

@@ -14,28 +14,10 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
-#include "headwater/method/attribution.h"
+#include "headwater/result/metrics.h"
 #include "headwater/source/source.h"
 
 namespace headwater {
-
-struct Metrics {
-  double mean_attention = 0;
-  double max_attention = 0;
-  double attention_entropy = 0;
-  double attention_concentration = 0;
-  double rollout_max = 0;
-  double rollout_entropy = 0;
-  int batch_size = 0;
-  int seq_length = 0;  // as the arrays have it, padding included
-
-  Options options;  // of the rollout
-  Range layers;
-  int layer = 0;   // the layer A is of
-  Example source;  // of the first item
-  std::vector<std::string> notes;
-  Timing timing;
-};
 
 /// `layer` counts from the end if negative. Throws Error as Source does. Four n x n matrices at
 /// a time.

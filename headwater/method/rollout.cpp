@@ -6,7 +6,7 @@
 
 #include "headwater/core/stopwatch.h"
 #include "headwater/kernel/kernel.h"
-#include "headwater/method/begin.h"
+#include "headwater/method/assemble.h"
 
 namespace headwater {
 namespace {
@@ -146,7 +146,7 @@ void fold_rows_up(Layers& layers, const std::vector<int>& tops, int count, Attri
 Attribution roll(Source& source, const Options& options, const std::vector<int>* tops) {
   const Stopwatch whole;
   Layers layers(source, options);
-  Attribution result = begin("rollout", layers, options);
+  Attribution result = new_result("rollout", layers, options);
   const std::vector<int> last = {layers.range().end - 1};
   std::vector<int> every(static_cast<size_t>(layers.range().size()));
   std::iota(every.begin(), every.end(), layers.range().begin);
@@ -159,7 +159,7 @@ Attribution roll(Source& source, const Options& options, const std::vector<int>*
     fold_rows_up(layers, chosen, count, result);
   else
     fold_rows_down(layers, chosen, count, result);
-  finish(result, layers, whole.seconds());
+  complete(result, layers, whole.seconds());
   return result;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headwater/layer/options.h"
-#include "headwater/method/attribution.h"
+#include "headwater/result/attribution.h"
 #include "headwater/source/source.h"
 
 namespace headwater {

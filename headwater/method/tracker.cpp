@@ -15,12 +15,12 @@ Tracker::Tracker(int layers, int prompt, int positions, const Options& options,
   check(options);
   if (options.discard > 0)
     fail_usage(
-        "--discard {}: looks at the whole attention, which a growing text never has, "
+        "`discard` {}: looks at the whole attention, which a growing text never has, "
         "expected 0; leave it out, and presets that have one",
         options.discard);
   if (options.preset == Preset::metrics)
     fail_usage(
-        "--preset metrics: multiplies the layers the other way round, expected another "
+        "`preset` metrics: multiplies the layers the other way round, expected another "
         "preset for a growing text; leave it out");
   counts_.assign(static_cast<size_t>(range_.size()), 0);
   for (int l = 0; l < range_.size(); ++l) rolled_.emplace_back(positions, prompt);

@@ -47,7 +47,7 @@ struct ImageEmbedding {
 
 /// What stands on the last block and gives logits: out(norm(activation(dense(x)))), of which any
 /// part but `out` may be missing. Names are whole but for those of the body.
-struct HeadNames {
+struct ClassifierNames {
   enum class Kind {
     classes,        // of the whole input
     token_classes,  // of each token
@@ -116,10 +116,10 @@ struct Architecture {
   std::optional<ImageEmbedding> image;
   std::string final_norm;  // after the last block; "": none
 
-  std::vector<HeadNames> output_heads;  // that the family knows
-  std::string saved_as;                 // the class in config.json, or ""
-  std::optional<int> padding_id;        // the token that fills up batches
-  std::vector<std::string> labels;      // of a classifier, by config.json
+  std::vector<ClassifierNames> classifiers;  // that the family knows
+  std::string saved_as;                      // the class in config.json, or ""
+  std::optional<int> padding_id;             // the token that fills up batches
+  std::vector<std::string> labels;           // of a classifier, by config.json
 };
 
 /// Reads the config of any family in families.cpp. Throws Error naming what is not known.

@@ -73,18 +73,18 @@ MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
 // From after the feed-forward half, without the norm behind it, to before it, without the norm
 // behind the first half.
 void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
-  kernel::linear(scaled(gradient, layer.feed_scale), kernel::turned(layer.down.weights), {},
+  kernel::linear(scaled(gradient, layer.feed_scale), kernel::transposed(layer.down.weights), {},
                  inner_);
   // With the norm before the half, its gradient goes round the norm on its own.
   const kernel::Into into = shape_.norm_first ? kernel::Into::store : kernel::Into::add;
   const MatrixSpan to = shape_.norm_first ? MatrixSpan(wide_) : gradient;
   if (gate_.rows() == 0) {
     kernel::activation_backward(up_, shape_.activation, inner_);
-    kernel::linear(inner_, kernel::turned(layer.up.weights), {{}, {}, into}, to);
+    kernel::linear(inner_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
   } else {
     kernel::gated_backward(shape_.activation, inner_, gate_, up_);
-    kernel::linear(up_, kernel::turned(layer.up.weights), {{}, {}, into}, to);
-    kernel::linear(gate_, kernel::turned(layer.gate.weights), {{}, {}, kernel::Into::add}, to);
+    kernel::linear(up_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
+    kernel::linear(gate_, kernel::transposed(layer.gate.weights), {{}, {}, kernel::Into::add}, to);
   }
   if (shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, middle_, wide_, kernel::Into::add, gradient);
@@ -95,8 +95,8 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
 
 void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
                                const kernel::HeadMap& fused) {
-  kernel::linear(scaled(gradient, layer.attention_scale), kernel::turned(layer.mixed.weights), {},
-                 heads_);
+  kernel::linear(scaled(gradient, layer.attention_scale), kernel::transposed(layer.mixed.weights),
+                 {}, heads_);
   kernel::attention_backward(
       attention_of(shape_, layer, projected_), heads_,
       {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},

@@ -1,7 +1,6 @@
 #include "headwater/model/blank.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "headwater/core/fail.h"
 #include "headwater/model/tokenizer/tokenizer.h"
@@ -9,14 +8,12 @@
 namespace headwater {
 
 std::optional<int> find_blank_token(const Model& model) {
-  const auto path = std::filesystem::path(model.name()) / "tokenizer.json";
-  std::error_code missing;
-  if (!std::filesystem::exists(path, missing))
+  const Tokenizer* tokenizer = model.tokenizer();
+  if (!tokenizer)
     fail("{}: has no tokenizer.json, expected one to know the mask token; save the tokenizer too",
          model.name());
-  const Tokenizer tokenizer = Tokenizer::open(path.string());
   for (const char* name : {"[MASK]", "<mask>", "[UNK]", "<unk>"})
-    if (const auto id = tokenizer.id_of(name); id && *id < model.architecture().text->vocabulary)
+    if (const auto id = tokenizer->id_of(name); id && *id < model.architecture().text->vocabulary)
       return id;
   return {};
 }
@@ -25,7 +22,7 @@ int blank_token(const Model& model) {
   if (const std::optional<int> id = find_blank_token(model)) return *id;
   fail(
       "{}: has neither a mask token nor an unknown token in its vocabulary, expected one to blank "
-      "words out with; take --against gradient without --faithfulness",
+      "words out with; take `against` gradient without `faithfulness`",
       model.name());
 }
 

@@ -37,7 +37,7 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const int n = static_cast<int>(input.ids.size());
   if (model_.positions && n > *model_.positions - first)
     fail(
-        "{}: has {} tokens, expected at most {}, the positions of the model; --truncate cuts the "
+        "{}: has {} tokens, expected at most {}, the positions of the model; `truncate` cuts the "
         "input there",
         name_, first + n, *model_.positions);
   Matrix rows(n, text.size);
@@ -84,7 +84,7 @@ Matrix TextEmbedder::backward(const TextInput& input, MatrixView gradient) const
   const Matrix rows = sums(input, 0);
   Matrix down(rows.rows(), rows.columns());
   if (project_.weights.outputs > 0)
-    kernel::linear(gradient, kernel::turned(project_.weights), {}, down);
+    kernel::linear(gradient, kernel::transposed(project_.weights), {}, down);
   else
     for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());
   if (!norm_.weight.empty())

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/classifier.h"
 #include "headwater/model/norm.h"
+#include "headwater/model/tokenizer/tokenizer.h"
 
 namespace headwater {
 namespace {
@@ -26,18 +28,19 @@ std::unique_ptr<Model> Model::open(const std::string& folder) {
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
     fail(
-        "{}: has no config.json, expected a model directory as transformers saves it; check the "
+        "{}: is a folder without config.json, expected a model as transformers saves it; check the "
         "name",
         folder);
-  const Config config = Config::open(path.string());
+  Config config = Config::open(path.string());
   Architecture architecture = describe(config);
-  // GPT-2 ties its head to the words unless told otherwise, Llama does not.
-  const bool tied = config.flag_or("tie_word_embeddings", architecture.family == "gpt2");
-  return std::make_unique<Model>(std::move(architecture), Checkpoint::open(folder), tied);
+  return std::make_unique<Model>(std::move(config), std::move(architecture),
+                                 Checkpoint::open(folder));
 }
 
-Model::Model(Architecture architecture, Checkpoint checkpoint, bool tied)
-    : architecture_(std::move(architecture)), checkpoint_(std::move(checkpoint)) {
+Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
+    : config_(std::move(config)),
+      architecture_(std::move(architecture)),
+      checkpoint_(std::move(checkpoint)) {
   prefix_ = find_prefix(architecture_, checkpoint_);
   layers_ = bind_layers(architecture_, checkpoint_, prefix_);
   if (architecture_.text)
@@ -51,20 +54,43 @@ Model::Model(Architecture architecture, Checkpoint checkpoint, bool tied)
   if (checkpoint_.has("lm_head.weight"))
     language_head_ = bind_linear(checkpoint_, "", {"lm_head", false},
                                  architecture_.text->vocabulary, architecture_.width);
-  else if (tied)
+  // GPT-2 ties its head to the words unless told otherwise, Llama does not.
+  else if (config_.flag_or("tie_word_embeddings", architecture_.family == "gpt2"))
     language_head_.weights = text_->words();
+}
+
+Model::~Model() = default;
+
+const Classifier& Model::classifier() const {
+  std::call_once(classifier_made_, [&] { classifier_ = std::make_unique<Classifier>(*this); });
+  return *classifier_;
+}
+
+const Tokenizer* Model::tokenizer() const {
+  std::call_once(tokenizer_made_, [&] {
+    const auto path = std::filesystem::path(name()) / "tokenizer.json";
+    std::error_code missing;
+    if (architecture_.text && std::filesystem::exists(path, missing))
+      tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::open(path.string()));
+  });
+  return tokenizer_.get();
+}
+
+std::string Model::token_name(int id) const {
+  const Tokenizer* words = tokenizer();
+  return words && words->knows(id) ? words->token_of(id) : std::to_string(id);
 }
 
 Matrix Model::embed(const TextInput& input, int first) const {
   if (!text_)
-    fail("{}: is a model of images ({}), expected one of text; give an --image", name(),
+    fail("{}: is a model of images ({}), expected one of text; give an `image`", name(),
          architecture_.family);
   return text_->embed(input, first);
 }
 
 Matrix Model::embed(const Pixels& pixels) const {
   if (!image_)
-    fail("{}: is a model of text ({}), expected one of images; give a --text", name(),
+    fail("{}: is a model of text ({}), expected one of images; give a `text`", name(),
          architecture_.family);
   return image_->embed(pixels);
 }

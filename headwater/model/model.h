@@ -2,6 +2,7 @@
 // preprocessor_config.json.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,23 @@
 
 namespace headwater {
 
-/// The weights are mapped and used as they are stored. Nothing changes after open(): several inputs
-/// may be run at once.
+class Classifier;
+class Tokenizer;
+
+/// The weights are mapped and used as they are stored. Nothing that can be seen changes after
+/// open(): several inputs may be run at once.
 class Model {
  public:
   /// Throws Error if something is missing, wrong or not implemented.
   static std::unique_ptr<Model> open(const std::string& folder);
-  /// Binds weights to what they are weights of; `tied`: a language head may be the words' table.
-  /// Throws Error as open() does.
-  Model(Architecture architecture, Checkpoint checkpoint, bool tied);
+  /// Binds weights to what they are weights of. Throws Error as open() does.
+  Model(Config config, Architecture architecture, Checkpoint checkpoint);
+  ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   const std::string& name() const { return checkpoint_.name(); }
+  const Config& config() const { return config_; }
   const Architecture& architecture() const { return architecture_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   /// What stands before all names of the body's tensors.
@@ -53,6 +58,15 @@ class Model {
   /// The gradient of what finish() gave becomes that of hidden.
   void finish_backward(MatrixView hidden, MatrixSpan gradient) const;
 
+  /// What gives logits, as config.json names it; bound when it is first asked for. Throws Error as
+  /// Classifier does.
+  const Classifier& classifier() const;
+  /// tokenizer.json, read when it is first asked for; null if the folder has none or the model is
+  /// one of images. Throws Error if it cannot be read.
+  const Tokenizer* tokenizer() const;
+  /// What token `id` is called: the tokenizer's word for it, or its number where there is none.
+  std::string token_name(int id) const;
+
   /// True for a causal model with a head over its vocabulary, its own or the words' table.
   bool has_language_head() const { return language_head_.weights.outputs > 0; }
   /// out(t, id): the logit of each word after row t of finished hidden states. A language head must
@@ -60,6 +74,7 @@ class Model {
   void logits(MatrixView finished, MatrixSpan out) const;
 
  private:
+  Config config_;
   Architecture architecture_;
   Checkpoint checkpoint_;
   std::string prefix_;
@@ -68,6 +83,10 @@ class Model {
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
   LinearWeights language_head_;
+  // Made by the first who asks, on whatever thread.
+  mutable std::once_flag classifier_made_, tokenizer_made_;
+  mutable std::unique_ptr<const Classifier> classifier_;
+  mutable std::unique_ptr<const Tokenizer> tokenizer_;
 };
 
 }  // namespace headwater

@@ -26,33 +26,38 @@ int block_of(int64_t n) {
 
 }  // namespace
 
-ModelSource::ModelSource(const Model& model, Example example, std::function<Matrix()> embed)
-    : model_(model),
-      example_(std::move(example)),
-      embed_(std::move(embed)),
-      tokens_(embed_),
-      backward_([](MatrixView gradient) { return copy_of(gradient); }) {}
+ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input)
+    : owned_(std::move(model)),
+      model_(*owned_),
+      description_(std::move(description)),
+      input_(std::move(input)) {}
 
-ModelSource::ModelSource(const Model& model, Example example, const TextInput& input)
-    : model_(model),
-      example_(std::move(example)),
-      embed_([&] { return model.embed(input); }),
-      tokens_([&] { return model.tokens(input); }),
-      backward_([&](MatrixView gradient) { return model.embed_backward(input, gradient); }),
-      without_([&, blank = std::optional<int>()](std::span<const int> tokens) mutable {
-        if (!blank) blank = blank_token(model);
-        return model.embed(blanked(input, *blank, tokens));
-      }) {}
+Matrix ModelSource::embed() const {
+  if (const auto* text = std::get_if<TextInput>(&input_)) return model_.embed(*text);
+  if (const auto* pixels = std::get_if<Pixels>(&input_)) return model_.embed(*pixels);
+  return std::get<std::function<Matrix()>>(input_)();
+}
 
-ModelSource::ModelSource(const Model& model, Example example, const Pixels& pixels)
-    : model_(model),
-      example_(std::move(example)),
-      embed_([&] { return model.embed(pixels); }),
-      tokens_([&] { return model.tokens(pixels); }),
-      backward_([](MatrixView gradient) { return copy_of(gradient); }),
-      without_([&](std::span<const int> tokens) {
-        return model.embed(blanked(model, pixels, tokens));
-      }) {}
+Matrix ModelSource::embed_without(std::span<const int> tokens) const {
+  if (const auto* text = std::get_if<TextInput>(&input_))
+    return model_.embed(blanked(*text, blank_token(model_), tokens));
+  if (const auto* pixels = std::get_if<Pixels>(&input_))
+    return model_.embed(blanked(model_, *pixels, tokens));
+  fail("{}: was given rows of its own, expected a text or an image to blank out; give one",
+       model_.name());
+}
+
+Matrix ModelSource::tokens() const {
+  if (const auto* text = std::get_if<TextInput>(&input_)) return model_.tokens(*text);
+  if (const auto* pixels = std::get_if<Pixels>(&input_)) return model_.tokens(*pixels);
+  return embed();
+}
+
+Matrix ModelSource::backward_to_tokens(MatrixView gradient) const {
+  if (const auto* text = std::get_if<TextInput>(&input_))
+    return model_.embed_backward(*text, gradient);
+  return copy_of(gradient);
+}
 
 void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
   const auto check = [&](MatrixView hidden, const std::string& what) {
@@ -62,7 +67,7 @@ void ModelSource::run(int end, const std::function<void(Forward& forward)>& step
           fail("{}: {} gives {} for token {}, expected numbers; check that the weights are whole",
                model_.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
   };
-  Forward forward(model_, embed_());
+  Forward forward(model_, embed());
   // Within a layer what is no number spreads to other tokens.
   check(forward.hidden(), "the embedding");
   while (forward.next() < end) {
@@ -97,7 +102,7 @@ void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows
 }
 
 void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
-  const int n = static_cast<int>(example_.tokens.size()), heads = model_.architecture().heads;
+  const int n = static_cast<int>(description_.tokens.size()), heads = model_.architecture().heads;
   Matrix map(n, n);
   const auto fused = [&](int layer) { return head_map(fuse, heads, layer, model_.name(), map); };
   fused(range.begin);  // a head that is not there is known before the work
@@ -121,7 +126,7 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
 }
 
 void ModelSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
-  const int n = static_cast<int>(example_.tokens.size()), block = block_of(n);
+  const int n = static_cast<int>(description_.tokens.size()), block = block_of(n);
   head_map(fuse, model_.architecture().heads, range.begin, model_.name(), {});
   keep(range.end);
   Matrix rows(block, n);

@@ -6,25 +6,27 @@
 // never exists, and for some rows n x n does not either.
 #pragma once
 #include <functional>
+#include <memory>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "headwater/model/forward.h"
-#include "headwater/source/source.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 
-class ModelSource : public Source {
+class ModelSource : public Source, public Differentiable {
  public:
-  /// Borrows the model and the input.
-  ModelSource(const Model& model, Example example, const TextInput& input);
-  ModelSource(const Model& model, Example example, const Pixels& pixels);
-  /// The input's rows as `embed` gives them, each time it is asked; gradients are of these rows,
-  /// and nothing can be blanked out.
-  ModelSource(const Model& model, Example example, std::function<Matrix()> embed);
+  /// A text, an image, or a function that gives the rows which enter the first block each time it
+  /// is asked; gradients are then of these rows, and nothing can be blanked out.
+  using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
+  ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
 
-  const Example& example() const override { return example_; }
+  const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
+  Differentiable* differentiable() override { return this; }
   /// Two forward passes and a half or so; memory as a forward pass, and a matrix n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
@@ -37,14 +39,20 @@ class ModelSource : public Source {
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
 
+  /// The rows that enter the first block.
+  Matrix embed() const;
+  /// The same with some tokens blanked out.
+  Matrix embed_without(std::span<const int> tokens) const;
+  /// What gradients are taken of, and the way there from those of embed().
+  Matrix tokens() const;
+  Matrix backward_to_tokens(MatrixView gradient) const;
+
+  std::shared_ptr<const Model> owned_;
   const Model& model_;
-  Example example_;
-  std::function<Matrix()> embed_;
-  std::function<Matrix()> tokens_;                       // what gradients are taken of,
-  std::function<Matrix(MatrixView)> backward_;           // and the way there from those of embed_
-  std::function<Matrix(std::span<const int>)> without_;  // embed_ with some tokens blanked out
-  bool visited_ = false;                                 // a pass that kept nothing has been made
-  std::vector<Kept> kept_;                               // of layers 0 ... size - 1
+  Description description_;
+  Input input_;
+  bool visited_ = false;    // a pass that kept nothing has been made
+  std::vector<Kept> kept_;  // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -76,7 +76,7 @@ kernel::Attention attention_of(const Architecture& model, const LayerWeights& la
 void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
                       kernel::Into into, MatrixSpan gradient) {
   const auto linear = [&](const LinearWeights& map, MatrixView from, kernel::Into how) {
-    kernel::linear(from, kernel::turned(map.weights), {{}, {}, how}, gradient);
+    kernel::linear(from, kernel::transposed(map.weights), {{}, {}, how}, gradient);
   };
   if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected, into);
   linear(layer.query, queries_of(model, projected), into);

@@ -1,17 +1,19 @@
-// The models that come with headwater, by name.
+// The models that ship with headwater.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headwater {
 
-/// The folder of the model called `name`, or none. Looked for, in this order, in $HEADWATER_MODELS,
-/// in share/headwater/models beside the folder that the running program is in, where headwater was
-/// installed, and where it was built.
+/// The folder of the model of that name; none if there is no such model. $HEADWATER_MODELS comes
+/// first, then the places where headwater is installed, then the tree that it was built from.
 std::optional<std::string> shipped_model(const std::string& name);
 
-/// Their names, in alphabetical order.
+/// Their names, in order.
 std::vector<std::string> shipped_models();
+/// The folder of each.
+std::map<std::string, std::string> shipped_model_folders();
 
 }  // namespace headwater

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <filesystem>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
@@ -21,13 +20,6 @@ std::optional<int> number_in(std::string_view text) {
   return value;
 }
 
-std::optional<Tokenizer> open_tokenizer(const Model& model) {
-  const auto path = std::filesystem::path(model.name()) / "tokenizer.json";
-  std::error_code missing;
-  if (!model.architecture().text || !std::filesystem::exists(path, missing)) return {};
-  return Tokenizer::open(path.string());
-}
-
 int checked(const Model& model, int outputs, int id, const char* what) {
   if (id < 0 || id >= outputs)
     fail("{}: has no {} {}, expected 0 to {}; choose one of them", model.name(), what, id,
@@ -35,43 +27,48 @@ int checked(const Model& model, int outputs, int id, const char* what) {
   return id;
 }
 
-int class_of(const Model& model, const Head& head, const std::string& text) {
+int class_of(const Model& model, const Classifier& classifier, const std::string& text) {
   const std::vector<std::string>& labels = model.architecture().labels;
   for (size_t k = 0; k < labels.size(); ++k)
-    if (labels[k] == text) return checked(model, head.outputs(), static_cast<int>(k), "class");
-  if (const auto number = number_in(text)) return checked(model, head.outputs(), *number, "class");
+    if (labels[k] == text)
+      return checked(model, classifier.outputs(), static_cast<int>(k), "class");
+  if (const auto number = number_in(text))
+    return checked(model, classifier.outputs(), *number, "class");
   const std::vector<std::string_view> names(labels.begin(), labels.end());
   if (names.empty())
     fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
-         model.name(), head.outputs(), text, head.outputs() - 1);
+         model.name(), classifier.outputs(), text, classifier.outputs() - 1);
   fail("{}: has no class '{}'{}", model.name(), text, suggestion(text, names));
 }
 
 // The only logits that a target may be of, and their names.
 class Choice {
  public:
-  Choice(const Model& model, const Head& head, const Example& example, std::optional<int> row,
-         MatrixView finished)
-      : model_(model), head_(head), labels_(model.architecture().labels), n_(finished.rows()) {
-    if (head.kind() == Head::Kind::masked_words || head.kind() == Head::Kind::next_words)
-      tokenizer_ = open_tokenizer(model);
-    switch (head.kind()) {
-      case Head::Kind::classes:
-        first_ = head.row(example.ids, n_);
-        logits_ = head.logits(head.by_row() ? finished.rows(first_, 1) : finished);
+  Choice(const Model& model, const Classifier& classifier, const Description& example,
+         std::optional<int> row, MatrixView finished)
+      : model_(model),
+        classifier_(classifier),
+        labels_(model.architecture().labels),
+        n_(finished.rows()) {
+    of_words_ = classifier.kind() == Classifier::Kind::masked_words ||
+                classifier.kind() == Classifier::Kind::next_words;
+    switch (classifier.kind()) {
+      case Classifier::Kind::classes:
+        first_ = classifier.row(example.ids, n_);
+        logits_ = classifier.logits(classifier.by_row() ? finished.rows(first_, 1) : finished);
         break;
-      case Head::Kind::masked_words:
+      case Classifier::Kind::masked_words:
         first_ = row ? *row : place_of_mask(example);
-        logits_ = head.logits(finished.rows(first_, 1));
+        logits_ = classifier.logits(finished.rows(first_, 1));
         break;
-      case Head::Kind::next_words:
+      case Classifier::Kind::next_words:
         first_ = row.value_or(n_ - 1);
-        logits_ = head.logits(finished.rows(first_, 1));
+        logits_ = classifier.logits(finished.rows(first_, 1));
         break;
-      case Head::Kind::token_classes:
-      case Head::Kind::answers:
+      case Classifier::Kind::token_classes:
+      case Classifier::Kind::answers:
         first_ = row.value_or(0);
-        logits_ = head.logits(row ? finished.rows(first_, 1) : finished);
+        logits_ = classifier.logits(row ? finished.rows(first_, 1) : finished);
         break;
     }
   }
@@ -79,15 +76,15 @@ class Choice {
   /// The logit that `text` names; not `other`, if there is one, and of the same row.
   Logit find(const std::string& text, const Logit* other) const {
     if (text == "best") return largest(other, {});
-    switch (head_.kind()) {
-      case Head::Kind::classes:
-      case Head::Kind::token_classes:
-        return largest(other, class_of(model_, head_, text));
-      case Head::Kind::answers:
+    switch (classifier_.kind()) {
+      case Classifier::Kind::classes:
+      case Classifier::Kind::token_classes:
+        return largest(other, class_of(model_, classifier_, text));
+      case Classifier::Kind::answers:
         return answer_of(text, other);
-      case Head::Kind::masked_words:
-      case Head::Kind::next_words:
-        return largest(other, word_number(model_, head_.outputs(), tokenizer_, text));
+      case Classifier::Kind::masked_words:
+      case Classifier::Kind::next_words:
+        return largest(other, word_number(model_, classifier_.outputs(), text));
     }
     return {};
   }
@@ -95,11 +92,11 @@ class Choice {
  private:
   // Of all logits, or of those with this id.
   Logit largest(const Logit* other, std::optional<int> id) const {
-    const bool one_row = other && head_.kind() == Head::Kind::token_classes;
+    const bool one_row = other && classifier_.kind() == Classifier::Kind::token_classes;
     int best_row = -1, best = -1;
     for (int r = 0; r < logits_.rows(); ++r) {
       if (one_row && first_ + r != other->row) continue;
-      for (int k = id.value_or(0); k < (id ? *id + 1 : head_.outputs()); ++k) {
+      for (int k = id.value_or(0); k < (id ? *id + 1 : classifier_.outputs()); ++k) {
         if (other && !id && k == other->id && first_ + r == other->row) continue;
         if (best >= 0 && logits_(r, k) <= logits_(best_row, best)) continue;
         best_row = r;
@@ -107,7 +104,7 @@ class Choice {
       }
     }
     if (best < 0)
-      fail("{}: has one class, expected two for --against; leave it out", model_.name());
+      fail("{}: has one class, expected two for `against`; leave it out", model_.name());
     return logit(best_row, best);
   }
 
@@ -116,16 +113,11 @@ class Choice {
   }
 
   std::string name_of(int row, int id) const {
-    if (head_.kind() == Head::Kind::answers)
+    if (classifier_.kind() == Classifier::Kind::answers)
       return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
-    if (tokenizer_) {
-      try {
-        return tokenizer_->token_of(id);
-      } catch (const Error&) {  // a vocabulary smaller than the model's
-      }
-    } else if (labels_.size() == static_cast<size_t>(head_.outputs())) {
+    if (of_words_) return model_.token_name(id);
+    if (labels_.size() == static_cast<size_t>(classifier_.outputs()))
       return labels_[static_cast<size_t>(id)];
-    }
     return std::to_string(id);
   }
 
@@ -145,25 +137,25 @@ class Choice {
            text, n_ - 1);
     const int place = *row < 0 ? *row + n_ : *row;
     if (place - first_ < 0 || place - first_ >= logits_.rows())
-      fail_usage("--row: was given beside '{}', expected one of them; leave --row out", text);
+      fail_usage("`row`: was given beside '{}', expected one of them; leave `row` out", text);
     return logit(place - first_, id);
   }
 
-  int place_of_mask(const Example& example) const {
+  int place_of_mask(const Description& example) const {
     std::vector<int> places;
     for (int t = 0; t < n_; ++t)
       if (is_mask_token(example.tokens[static_cast<size_t>(t)])) places.push_back(t);
     if (places.size() == 1) return places[0];
     fail("{}: has {} mask tokens in this input, expected one, at which it says a word; {}",
          model_.name(), places.size(),
-         places.empty() ? "put one into the text, or give --row"
-                        : fmt::format("give --row {}", fmt::join(places, " or ")));
+         places.empty() ? "put one into the text, or give `row`"
+                        : fmt::format("give `row` {}", fmt::join(places, " or ")));
   }
 
   const Model& model_;
-  const Head& head_;
+  const Classifier& classifier_;
   const std::vector<std::string>& labels_;
-  std::optional<Tokenizer> tokenizer_;
+  bool of_words_ = false;
   int n_;
   int first_ = 0;  // the token of the first row of logits
   Matrix logits_;
@@ -171,8 +163,8 @@ class Choice {
 
 }  // namespace
 
-int word_number(const Model& model, int words, const std::optional<Tokenizer>& tokenizer,
-                const std::string& text) {
+int word_number(const Model& model, int words, const std::string& text) {
+  const Tokenizer* tokenizer = model.tokenizer();
   const bool marked = text.starts_with("token:");
   const std::string word = marked ? text.substr(6) : text;
   if (const auto number = number_in(word); number && !marked)
@@ -198,15 +190,15 @@ int word_number(const Model& model, int words, const std::optional<Tokenizer>& t
       pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
 
-void check_class(const Model& model, const Head& head, const std::string& text) {
-  if (text != "best" &&
-      (head.kind() == Head::Kind::classes || head.kind() == Head::Kind::token_classes))
-    class_of(model, head, text);
+void check_class(const Model& model, const Classifier& classifier, const std::string& text) {
+  if (text != "best" && (classifier.kind() == Classifier::Kind::classes ||
+                         classifier.kind() == Classifier::Kind::token_classes))
+    class_of(model, classifier, text);
 }
 
-Target choose_target(const Model& model, const Head& head, const Example& example,
+Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
                      const GradientRequest& request, MatrixView finished) {
-  const Choice choice(model, head, example, request.row, finished);
+  const Choice choice(model, classifier, example, request.row, finished);
   Target target{choice.find(request.target, nullptr), {}};
   if (request.against.empty()) return target;
   target.against = choice.find(request.against, &target.logit);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "headwater/output/left_out.h"
-#include "headwater/output/token_text.h"
+#include "headwater/result/left_out.h"
+#include "headwater/result/token_text.h"
 
 namespace headwater {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "headwater/method/attribution.h"
-#include "headwater/method/compare.h"
-#include "headwater/output/filter.h"
+#include "headwater/result/attribution.h"
+#include "headwater/result/comparison.h"
+#include "headwater/result/filter.h"
 
 namespace headwater {
 

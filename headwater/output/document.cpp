@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "headwater/core/version.h"
-#include "headwater/output/left_out.h"
+#include "headwater/result/columns.h"
+#include "headwater/result/left_out.h"
 
 namespace headwater {
 namespace {
@@ -25,7 +26,7 @@ Document options_document(const Options& options, Range layers) {
   return out;
 }
 
-Document picture_document(const Picture& picture) {
+Document patches_document(const PatchGrid& picture) {
   Document out;
   add(out, "width", int64_t{picture.width});
   add(out, "height", int64_t{picture.height});
@@ -37,7 +38,7 @@ Document picture_document(const Picture& picture) {
   return out;
 }
 
-Document source_document(const Example& source) {
+Document source_document(const Description& source) {
   Document out;
   add(out, "kind", source.kind);
   add(out, "name", source.name);
@@ -53,7 +54,7 @@ Document source_document(const Example& source) {
     add(out, "item", int64_t{source.item});
     add(out, "items", int64_t{source.items});
   }
-  if (source.picture) add(out, "image", picture_document(*source.picture));
+  if (source.patches) add(out, "image", patches_document(*source.patches));
   return out;
 }
 
@@ -118,6 +119,7 @@ Document document(const Attribution& result, const WriteOptions& options) {
   if (!result.by_layer.empty()) add(out, "by_layer", result.by_layer);
   Numbers values{result.values, !result.by_layer.empty(), {}, result.exact};
   if (options.filter.any()) {
+    need_all_columns(result, "`filter`");
     std::vector<bool> shown = kept(options.filter, result.source.tokens);
     add(out, "filter", filter_document(result, shown));
     if (options.filter.renormalise) values.kept = std::move(shown);
@@ -329,8 +331,8 @@ const Field* Document::find(std::string_view name) const {
   return nullptr;
 }
 
-Document document_of(const Result& result, const WriteOptions& options) {
-  return std::visit([&](const auto& one) { return document(one, options); }, result);
+Document document_of(ResultView result, const WriteOptions& options) {
+  return result.visit([&](const auto& one) { return document(one, options); });
 }
 
 }  // namespace headwater

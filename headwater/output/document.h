@@ -10,7 +10,8 @@
 
 #include "headwater/core/double_matrix.h"
 #include "headwater/core/matrix.h"
-#include "headwater/output/write.h"
+#include "headwater/output/write_options.h"
+#include "headwater/result/result.h"
 
 namespace headwater {
 
@@ -54,6 +55,6 @@ struct Field {
 /// All that the result records, under the names that its JSON has. Borrows the matrices of
 /// `result`. With a filter: which tokens it left out and how much of each row (of the last matrix)
 /// went with them.
-Document document_of(const Result& result, const WriteOptions& options);
+Document document_of(ResultView result, const WriteOptions& options);
 
 }  // namespace headwater

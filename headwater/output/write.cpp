@@ -7,16 +7,17 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/core/output_file.h"
 #include "headwater/output/json.h"
-#include "headwater/output/layout.h"
 #include "headwater/output/npy.h"
 #include "headwater/output/npz.h"
-#include "headwater/output/picture.h"
+#include "headwater/output/picture/layout.h"
+#include "headwater/output/picture/picture.h"
 
 namespace headwater {
 namespace {
 
-using Results = std::vector<Result>;
+using Results = std::vector<ResultView>;
 
 bool is_list(const Results& results, const WriteOptions& options) {
   return options.list || results.size() != 1;
@@ -24,7 +25,7 @@ bool is_list(const Results& results, const WriteOptions& options) {
 
 std::vector<Document> documents_of(const Results& results, const WriteOptions& options) {
   std::vector<Document> out;
-  for (const Result& result : results) out.push_back(document_of(result, options));
+  for (const ResultView result : results) out.push_back(document_of(result, options));
   return out;
 }
 
@@ -131,10 +132,13 @@ void write(const Results& results, const std::string& path, const WriteOptions& 
     format_of(path).write(results, path, options);
 }
 
-void write(Result result, const std::string& path, const WriteOptions& options) {
-  Results results;
-  results.push_back(std::move(result));
-  write(results, path, options);
+void write(const std::vector<Result>& results, const std::string& path,
+           const WriteOptions& options) {
+  write(Results(results.begin(), results.end()), path, options);
+}
+
+void write(ResultView result, const std::string& path, const WriteOptions& options) {
+  write(Results{result}, path, options);
 }
 
 void check_writable(const std::string& path) {

@@ -1,39 +1,26 @@
 // Results to files: the ending of the name picks the format.
 #pragma once
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "headwater/core/output_file.h"
-#include "headwater/method/attribution.h"
-#include "headwater/method/compare.h"
-#include "headwater/method/evaluate.h"
-#include "headwater/method/generate.h"
-#include "headwater/method/metrics.h"
-#include "headwater/output/filter.h"
-#include "headwater/source/info.h"
+#include "headwater/output/write_options.h"
+#include "headwater/result/result.h"
 
 namespace headwater {
-
-/// Anything a command can give.
-using Result = std::variant<Attribution, Comparison, Metrics, Info, Generated, Evaluation>;
-
-struct WriteOptions {
-  Filter filter;        // tokens left out of what is shown
-  bool timing = false;  // add the seconds
-  bool list = false;    // the results are those of a whole batch: written as several even if one
-};
 
 /// Writes results to `path`: .json .npy .npz .png .svg .pdf, or "-" for JSON on standard output.
 /// Several results (the items of a batch) become a JSON list, arrays named "K/name", an array with
 /// a leading axis in .npy (equal lengths only), or numbered pictures (x-0.png, x-1.png). A file is
 /// whole or not there at all, and an old one survives a failure. Throws Error for an ending that
 /// nobody knows (usage), for a result that has no such form, and if the file cannot be written.
+void write(const std::vector<ResultView>& results, const std::string& path,
+           const WriteOptions& options = {});
+
 void write(const std::vector<Result>& results, const std::string& path,
            const WriteOptions& options = {});
 
-/// Writes one result: write(std::move(attribution), "cls.svg").
-void write(Result result, const std::string& path, const WriteOptions& options = {});
+/// Writes one result: write(attribution, "cls.svg").
+void write(ResultView result, const std::string& path, const WriteOptions& options = {});
 
 /// Throws as write() would for the ending and the place, before any work is done: makes and removes
 /// a file there.

@@ -42,53 +42,60 @@ std::vector<double> read_mask(Arrays& arrays, const Stack& stack) {
 
 }  // namespace
 
-AttentionBatch::AttentionBatch(Arrays arrays, ReadOptions options)
-    : arrays_(std::move(arrays)),
-      options_(std::move(options)),
-      stack_(read_axes(arrays_, options_.axes)) {
-  mask_ = read_mask(arrays_, stack_);
-  const size_t n = static_cast<size_t>(stack_.n);
-  if (!options_.tokens.empty()) {
-    if (options_.tokens.size() != n)
+AttentionBatch::AttentionBatch(Arrays given, ReadOptions how)
+    : shared_(std::make_shared<Shared>(Shared{std::move(given), std::move(how), {}, {}})) {
+  auto& [arrays, read, stack, mask] = *shared_;
+  stack = read_axes(arrays, read.axes);
+  mask = read_mask(arrays, stack);
+  const size_t n = static_cast<size_t>(stack.n);
+  if (!read.tokens.empty()) {
+    if (read.tokens.size() != n)
       fail("{}: {} tokens were given, expected {}, one for each position; check the token file",
-           arrays_.name, options_.tokens.size(), n);
-    arrays_.tokens = Tokens{options_.tokens, 1};
-  } else if (arrays_.tokens) {
-    const size_t lists = static_cast<size_t>(arrays_.tokens->lists);
-    const bool fits = arrays_.tokens->words.size() == n * lists &&
-                      (lists == 1 || lists == static_cast<size_t>(stack_.items));
+           arrays.name, read.tokens.size(), n);
+    arrays.tokens = Tokens{read.tokens, 1};
+  } else if (arrays.tokens) {
+    const size_t lists = static_cast<size_t>(arrays.tokens->lists);
+    const bool fits = arrays.tokens->words.size() == n * lists &&
+                      (lists == 1 || lists == static_cast<size_t>(stack.items));
     if (!fits)
       fail(
           "{}: has {} tokens in {} list(s), expected {}, one for each position; save the tokens of "
           "the same "
           "input",
-          arrays_.name, arrays_.tokens->words.size(), lists, n);
+          arrays.name, arrays.tokens->words.size(), lists, n);
   }
-  for (const LayerPlace& place : stack_.layers) {
-    Tensor& tensor = arrays_.layers[static_cast<size_t>(place.array)];
+  for (const LayerPlace& place : stack.layers) {
+    Tensor& tensor = arrays.layers[static_cast<size_t>(place.array)];
     if (!tensor.deflated || place.offset != 0) continue;  // once for each array
-    if (lies_in_order(place, stack_.n))
+    if (lies_in_order(place, stack.n))
       mark_maps(tensor, size_of(tensor.type) * static_cast<uint64_t>(place.heads) * n * n);
     else
       lay_open(tensor);
   }
+  description_.kind = arrays.format == "memory" ? "memory" : "file";
+  description_.name = arrays.name;
+  description_.layers = static_cast<int>(stack.layers.size());
+  for (const LayerPlace& place : stack.layers) description_.heads.push_back(place.heads);
+  description_.items = stack.items;
+  description_.padded = stack.n;
 }
 
 std::unique_ptr<Source> AttentionBatch::item(int k) {
-  return std::make_unique<AttentionSource>(*this, k);
+  return std::make_unique<AttentionSource>(shared_, description_, k);
 }
 
 std::string AttentionBatch::reading() const {
-  const Tensor& first = arrays_.layers[0];
+  const Arrays& arrays = shared_->arrays;
+  const Stack& stack = shared_->stack;
+  const Tensor& first = arrays.layers[0];
   bool deflated = false;
-  for (const Tensor& tensor : arrays_.layers) deflated = deflated || tensor.deflated;
+  for (const Tensor& tensor : arrays.layers) deflated = deflated || tensor.deflated;
   const std::string how =
-      stack_.single ? "one array with all layers"
-                    : fmt::format("{} arrays, one a layer ({} ... {})", arrays_.layers.size(),
-                                  arrays_.layers.front().name, arrays_.layers.back().name);
-  return fmt::format("{}, {}, axes {}, {}{}{}", arrays_.format, how, stack_.axes,
-                     name_of(first.type), first.fortran ? ", Fortran order" : "",
-                     deflated ? ", deflated" : "");
+      stack.single ? "one array with all layers"
+                   : fmt::format("{} arrays, one a layer ({} ... {})", arrays.layers.size(),
+                                 arrays.layers.front().name, arrays.layers.back().name);
+  return fmt::format("{}, {}, axes {}, {}{}{}", arrays.format, how, stack.axes, name_of(first.type),
+                     first.fortran ? ", Fortran order" : "", deflated ? ", deflated" : "");
 }
 
 }  // namespace headwater

@@ -16,16 +16,22 @@ class AttentionBatch : public Batch {
   /// attention yet.
   AttentionBatch(Arrays arrays, ReadOptions options);
 
-  int size() const override { return stack_.items; }
+  const Description& description() const override { return description_; }
+  int size() const override { return shared_->stack.items; }
   std::unique_ptr<Source> item(int k) override;
   std::string reading() const override;
 
+  /// What the items share.
+  struct Shared {
+    Arrays arrays;
+    ReadOptions options;
+    Stack stack;
+    std::vector<double> mask;  // empty, n, or items x n
+  };
+
  private:
-  friend class AttentionSource;
-  Arrays arrays_;
-  ReadOptions options_;
-  Stack stack_;
-  std::vector<double> mask_;  // empty, n, or items x n
+  std::shared_ptr<Shared> shared_;
+  Description description_;
 };
 
 }  // namespace headwater

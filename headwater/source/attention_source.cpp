@@ -32,8 +32,8 @@ struct AttentionSource::Pass {
 
   Pass(AttentionSource& source, int layer, const Fuse& fuse, MatrixSpan map)
       : source(source),
-        place(source.batch_.stack_.layers[static_cast<size_t>(layer)]),
-        tensor(source.batch_.arrays_.layers[static_cast<size_t>(place.array)]),
+        place(source.shared_->stack.layers[static_cast<size_t>(layer)]),
+        tensor(source.shared_->arrays.layers[static_cast<size_t>(place.array)]),
         layer(layer),
         n(static_cast<int>(source.kept_.size())),
         first_head(0),
@@ -42,7 +42,7 @@ struct AttentionSource::Pass {
         weight(1),
         map(map) {
     if (fuse.kind == Fuse::Kind::head) {
-      first_head = resolve_head(fuse, heads, layer, source.example_.name);
+      first_head = resolve_head(fuse, heads, layer, source.description_.name);
       heads = 1;
     } else if (fuse.kind == Fuse::Kind::mean) {
       weight = 1 / static_cast<float>(heads);
@@ -58,7 +58,7 @@ struct AttentionSource::Pass {
   }
 
   uint64_t number(int head, int row, int column) const {
-    return place.offset + static_cast<uint64_t>(source.example_.item) * place.item +
+    return place.offset + static_cast<uint64_t>(source.description_.item) * place.item +
            static_cast<uint64_t>(head) * place.head + static_cast<uint64_t>(row) * place.row +
            static_cast<uint64_t>(column) * place.column;
   }
@@ -77,9 +77,9 @@ struct AttentionSource::Pass {
   // True if the row may be used as it is; false if it was replaced by the identity's. Throws
   // otherwise.
   bool accept(int head, int r, std::span<float> row) {
-    const ReadOptions& options = source.batch_.options_;
+    const ReadOptions& options = source.shared_->options;
     const auto where = [&] {
-      return fmt::format("{}: layer {}, head {}, row {}", source.example_.name, layer, head, r);
+      return fmt::format("{}: layer {}, head {}, row {}", source.description_.name, layer, head, r);
     };
     double sum = 0;
     int bad = -1;
@@ -96,17 +96,17 @@ struct AttentionSource::Pass {
     }
     if (bad >= 0)
       fail(
-          "{} has {} in column {}, expected weights of 0 or more; --nan identity makes such rows "
+          "{} has {} in column {}, expected weights of 0 or more; `nan` identity makes such rows "
           "the identity's",
           where(), row[static_cast<size_t>(bad)], bad);
     if (!options.any_sums && !(std::abs(sum - 1) <= sum_tolerance))
-      fail("{} sums to {:.6g}, expected 1; --sums any takes rows that do not sum to 1", where(),
+      fail("{} sums to {:.6g}, expected 1; `sums` any takes rows that do not sum to 1", where(),
            sum);
     return true;
   }
 
   bool suspicious(std::span<const float> sums) const {
-    const bool any = source.batch_.options_.any_sums;
+    const bool any = source.shared_->options.any_sums;
     for (float sum : sums)
       if (!(any ? std::isfinite(sum)
                 : std::abs(sum - 1) <= 0.99f * static_cast<float>(sum_tolerance)))
@@ -149,7 +149,7 @@ struct AttentionSource::Pass {
   // A deflated layer comes in the order of its bytes: head by head, row by row.
   void fuse_stream() {
     const uint64_t width = size_of(tensor.type);
-    const size_t line = static_cast<size_t>(source.example_.padded) * width;
+    const size_t line = static_cast<size_t>(source.description_.padded) * width;
     std::vector<std::byte> bytes(line * static_cast<size_t>(block()));
     Matrix rows(block(), n);
     for (int h = 0; h < heads; ++h) {
@@ -181,38 +181,33 @@ struct AttentionSource::Pass {
 
   void release_pages() const {
     const uint64_t size = static_cast<uint64_t>(heads) *
-                          static_cast<uint64_t>(source.example_.padded) *
-                          static_cast<uint64_t>(source.example_.padded);
+                          static_cast<uint64_t>(source.description_.padded) *
+                          static_cast<uint64_t>(source.description_.padded);
     const bool side_by_side =
-        place.column == 1 && place.row == static_cast<uint64_t>(source.example_.padded);
+        place.column == 1 && place.row == static_cast<uint64_t>(source.description_.padded);
     if (tensor.mapped && side_by_side && size * size_of(tensor.type) >= released_from)
       release({open_at(number(first_head, 0, 0)), size * size_of(tensor.type)});
   }
 };
 
-AttentionSource::AttentionSource(AttentionBatch& batch, int item) : batch_(batch) {
-  const Stack& stack = batch.stack_;
-  example_.kind = batch.arrays_.format == "memory" ? "memory" : "file";
-  example_.name = batch.arrays_.name;
-  example_.layers = static_cast<int>(stack.layers.size());
-  for (const LayerPlace& place : stack.layers) example_.heads.push_back(place.heads);
-  example_.item = item;
-  example_.items = stack.items;
-  example_.padded = stack.n;
-  const size_t n = static_cast<size_t>(stack.n);
-  const size_t mask_row = batch.mask_.size() > n ? static_cast<size_t>(item) * n : 0;
-  for (int j = 0; j < stack.n; ++j)
-    if (batch.mask_.empty() || batch.mask_[mask_row + static_cast<size_t>(j)] != 0)
-      kept_.push_back(j);
+AttentionSource::AttentionSource(std::shared_ptr<AttentionBatch::Shared> shared,
+                                 Description description, int item)
+    : shared_(std::move(shared)), description_(std::move(description)) {
+  description_.item = item;
+  const std::vector<double>& mask = shared_->mask;
+  const size_t n = static_cast<size_t>(shared_->stack.n);
+  const size_t mask_row = mask.size() > n ? static_cast<size_t>(item) * n : 0;
+  for (size_t j = 0; j < n; ++j)
+    if (mask.empty() || mask[mask_row + j] != 0) kept_.push_back(static_cast<int>(j));
   if (kept_.empty())
     fail("{}: attention_mask leaves no token of item {}, expected at least one; check the mask",
-         example_.name, item);
+         description_.name, item);
   run_ = kept_.back() - kept_.front() + 1 == static_cast<int>(kept_.size());
-  const auto& tokens = batch.arrays_.tokens;
+  const auto& tokens = shared_->arrays.tokens;
   const size_t list = tokens && tokens->lists > 1 ? static_cast<size_t>(item) * n : 0;
   for (size_t k = 0; k < kept_.size(); ++k)
-    example_.tokens.push_back(tokens ? tokens->words[list + static_cast<size_t>(kept_[k])]
-                                     : std::to_string(k));
+    description_.tokens.push_back(tokens ? tokens->words[list + static_cast<size_t>(kept_[k])]
+                                         : std::to_string(k));
 }
 
 namespace {
@@ -235,7 +230,7 @@ Matrix room_for(int n, const std::string& name) {
 void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
   const int n = static_cast<int>(kept_.size());
   const bool ahead = n >= 256 && range.size() > 1;
-  Matrix map = room_for(n, example_.name), other = room_for(ahead ? n : 0, example_.name);
+  Matrix map = room_for(n, description_.name), other = room_for(ahead ? n : 0, description_.name);
   mended_ = 0;
   const auto layer_at = [&](int k) {
     return direction == Direction::up ? range.begin + k : range.end - 1 - k;

@@ -46,7 +46,7 @@ std::string default_letters(const Tensor& tensor, bool single, const std::string
   if (!single && count == 3) return "Hnn";
   if (!single && count == 4) return "BHnn";
   fail(
-      "{}: has {} axes {}, expected {}; name them with --axes, or leave out arrays that are no "
+      "{}: has {} axes {}, expected {}; name them with `axes`, or leave out arrays that are no "
       "attention",
       what, count, shape_text(tensor.shape),
       single ? "[n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]"
@@ -85,12 +85,12 @@ Stack read_axes(const Arrays& arrays, const std::string& axes) {
           what, name_of(tensor.type));
     const std::string letters = asked.empty() ? default_letters(tensor, stack.single, what) : asked;
     if (letters.size() != tensor.shape.size())
-      fail("{}: has {} axes {}, expected {} for --axes {}; name every axis", what,
+      fail("{}: has {} axes {}, expected {} for `axes` {}; name every axis", what,
            tensor.shape.size(), shape_text(tensor.shape), letters.size(), letters);
     if (!stack.single && letters.find('L') != std::string::npos)
       fail(
           "{}: is one of {} arrays, expected no axis L where each array is a layer; leave L out of "
-          "--axes",
+          "`axes`",
           what, arrays.layers.size());
 
     LayerPlace place;
@@ -121,10 +121,10 @@ Stack read_axes(const Arrays& arrays, const std::string& axes) {
     if (rows != columns)
       fail(
           "{}: its maps are {} x {} (shape {}, axes {}), expected square ones; name the axes with "
-          "--axes",
+          "`axes`",
           what, rows, columns, shape_text(tensor.shape), spaced(letters));
     if (layers > most_layers)
-      fail("{}: has {} layers (shape {}, axes {}), expected at most {}; name the axes with --axes",
+      fail("{}: has {} layers (shape {}, axes {}), expected at most {}; name the axes with `axes`",
            what, layers, shape_text(tensor.shape), spaced(letters), most_layers);
     if (a > 0 && (rows != stack.n || items != stack.items))
       fail("{}: has {} tokens and {} items, expected {} and {} as in array '{}'; layers must agree",

@@ -186,7 +186,7 @@ Arrays read_npy(const std::string& path) {
   const std::span<const std::byte> bytes = arrays.file->bytes();
   const NpyHeader header = read_npy_header(bytes, path);
   if (!header.type)
-    fail("{}: holds text, expected attention weights; give tokens with --tokens", path);
+    fail("{}: holds text, expected attention weights; give tokens with `tokens`", path);
   const uint64_t claimed = count_of(header.shape, *header.type, path) * size_of(*header.type);
   const uint64_t there = bytes.size() - header.size;
   if (claimed != there)

@@ -1,21 +1,16 @@
 #include "headwater/source/source.h"
 
 #include "headwater/core/fail.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 
-GradientAnswer Source::gradients(const GradientRequest&, const Visit&) {
+Differentiable& differentiable(Source& source) {
+  if (Differentiable* output = source.differentiable()) return *output;
   fail(
-      "{}: holds attention alone, expected a model, which gradients need; give a model directory "
-      "and a text or an image",
-      example().name);
-}
-
-Outcome Source::outcome(const Logit&, std::span<const int>) {
-  fail(
-      "{}: holds attention alone, expected a model, which has an output to watch; give a model "
+      "{}: holds attention alone, expected a model, whose output can be followed; give a model "
       "directory and a text or an image",
-      example().name);
+      source.description().name);
 }
 
 void Source::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {

@@ -49,10 +49,10 @@ std::vector<double> numbers_of(Tensor& tensor) {
     numbers[k] = number_at(tensor.type, tensor.bytes.data() + k * width);
   if (tensor.fortran && tensor.shape.size() == 2) {
     const size_t rows = static_cast<size_t>(tensor.shape[0]), columns = numbers.size() / rows;
-    std::vector<double> turned(numbers.size());
+    std::vector<double> transposed(numbers.size());
     for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < columns; ++j) turned[i * columns + j] = numbers[j * rows + i];
-    return turned;
+      for (size_t j = 0; j < columns; ++j) transposed[i * columns + j] = numbers[j * rows + i];
+    return transposed;
   }
   return numbers;
 }

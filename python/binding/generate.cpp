@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "headwater/model/model_generation.h"
+#include "headwater/open.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -34,7 +34,6 @@ void bind_generate(nb::module_& module) {
         input.prompt = std::move(prompt);
         input.ids = std::move(ids);
         input.continuation = std::move(continuation);
-        input.count = count;
         input.stops = std::move(stops);
         GenerateOptions how;
         how.count = count;

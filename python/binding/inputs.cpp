@@ -1,13 +1,14 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "headwater/core/fail.h"
-#include "headwater/model/open.h"
+#include "headwater/method/info.h"
+#include "headwater/model/shipped.h"
+#include "headwater/open.h"
 #include "headwater/source/attention_batch.h"
-#include "headwater/source/info.h"
-#include "headwater/source/open.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -83,7 +84,7 @@ ReadOptions read_options(std::string axes, Words tokens, bool any_sums, bool nan
 
 nb::dict example_of(const Inputs& inputs, int item) {
   const std::unique_ptr<Source> source = inputs.batch->item(item);
-  const Example& example = source->example();
+  const Description& example = source->description();
   nb::dict out;
   out["kind"] = example.kind;
   out["name"] = example.name;
@@ -108,36 +109,24 @@ void bind_inputs(nb::module_& module) {
       .def("example", &example_of, "item"_a, "What is known of an item before it is read.");
 
   module.def(
-      "open_file",
-      [](const std::string& path, std::string axes, Words tokens, bool any_sums,
-         bool nan_identity) {
+      "open",
+      [](const std::string& name, Words texts, std::optional<std::string> pair,
+         std::vector<int> ids, Words images, bool truncate, std::string axes, Words tokens,
+         bool any_sums, bool nan_identity) {
+        const OpenOptions options{
+            {std::move(texts), std::move(pair), std::move(ids), std::move(images), truncate},
+            read_options(std::move(axes), std::move(tokens), any_sums, nan_identity)};
         nb::gil_scoped_release release;
-        auto batch = open_batch(
-            path, read_options(std::move(axes), std::move(tokens), any_sums, nan_identity));
+        auto batch = open_batch(name, options);
         nb::gil_scoped_acquire acquire;
         return Inputs{nb::none(), std::move(batch)};
       },
-      "path"_a, "axes"_a = "", "tokens"_a = Words(), "any_sums"_a = false, "nan_identity"_a = false,
-      "The attention in a file: .npy .npz .safetensors .json.");
-
-  module.def(
-      "open_model",
-      [](const std::string& folder, Words texts, std::optional<std::string> pair,
-         std::vector<int> ids, Words images, bool truncate) {
-        ModelInput input;
-        input.texts = std::move(texts);
-        input.pair = std::move(pair);
-        input.ids = std::move(ids);
-        input.images = std::move(images);
-        input.truncate = truncate;
-        nb::gil_scoped_release release;
-        auto batch = open_model(folder, input);
-        nb::gil_scoped_acquire acquire;
-        return Inputs{nb::none(), std::move(batch)};
-      },
-      "folder"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
-      "images"_a = Words(), "truncate"_a = false,
-      "A model directory, run on its input when a method asks.");
+      "name"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
+      "images"_a = Words(), "truncate"_a = false, "axes"_a = "", "tokens"_a = Words(),
+      "any_sums"_a = false, "nan_identity"_a = false,
+      "The attention in a file, or a model by its folder or name, run when a method asks.");
+  module.def("models", &shipped_model_folders,
+             "The models that ship with headwater: names and folders.");
 
   module.def(
       "from_arrays",

@@ -22,8 +22,8 @@ constexpr int block_rows = 256;
 
 class LiveSource : public Source {
  public:
-  LiveSource(Example example, nb::handle rows) : example_(std::move(example)), rows_(rows) {}
-  const Example& example() const override { return example_; }
+  LiveSource(Description example, nb::handle rows) : example_(std::move(example)), rows_(rows) {}
+  const Description& description() const override { return example_; }
 
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override {
     const int n = static_cast<int>(example_.tokens.size());
@@ -92,14 +92,15 @@ class LiveSource : public Source {
     }
   }
 
-  Example example_;
+  Description example_;
   nb::handle rows_;  // kept alive by Inputs
 };
 
 class LiveBatch : public Batch {
  public:
-  LiveBatch(std::vector<Example> examples, nb::handle rows)
+  LiveBatch(std::vector<Description> examples, nb::handle rows)
       : examples_(std::move(examples)), rows_(rows) {}
+  const Description& description() const override { return examples_.front(); }
   int size() const override { return static_cast<int>(examples_.size()); }
   std::unique_ptr<Source> item(int k) override {
     return std::make_unique<LiveSource>(examples_[static_cast<size_t>(k)], rows_);
@@ -109,7 +110,7 @@ class LiveBatch : public Batch {
   }
 
  private:
-  std::vector<Example> examples_;
+  std::vector<Description> examples_;
   nb::handle rows_;
 };
 
@@ -117,9 +118,9 @@ Inputs from_rows(nb::callable rows, const std::vector<std::vector<std::string>>&
                  const std::vector<int>& heads, const std::string& name, int padded, bool causal) {
   if (tokens.empty() || heads.empty())
     fail("{}: holds no attention, expected some; run the model inside the capture", name);
-  std::vector<Example> examples;
+  std::vector<Description> examples;
   for (const std::vector<std::string>& words : tokens) {
-    Example example;
+    Description example;
     example.kind = "capture";
     example.name = name;
     example.tokens = words;

@@ -8,11 +8,11 @@
 #include "headwater/core/nearest.h"
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
-#include "headwater/method/flow.h"
+#include "headwater/method/flow/flow.h"
 #include "headwater/method/gradient.h"
+#include "headwater/method/info.h"
 #include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
-#include "headwater/source/info.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {

@@ -8,8 +8,8 @@
 #include "headwater/core/fail.h"
 #include "headwater/method/compare.h"
 #include "headwater/output/json.h"
-#include "headwater/output/token_text.h"
 #include "headwater/output/write.h"
+#include "headwater/result/token_text.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {

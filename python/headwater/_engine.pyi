@@ -43,11 +43,13 @@ class Inputs:
     def example(self, item: int) -> dict:
         """What is known of an item before it is read."""
 
-def open_file(path: str, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
-    """The attention in a file: .npy .npz .safetensors .json."""
+def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
+    """
+    The attention in a file, or a model by its folder or name, run when a method asks.
+    """
 
-def open_model(folder: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False) -> Inputs:
-    """A model directory, run on its input when a method asks."""
+def models() -> dict[str, str]:
+    """The models that ship with headwater: names and folders."""
 
 def from_arrays(layers: list, name: str = 'memory', mask: object | None = None, axes: str = '', tokens: Sequence[Sequence[str]] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
     """

@@ -21,7 +21,7 @@ from .arguments import split
 from .arrays import Kind, to_numpy
 from .device import fused
 from .saved import Saved
-from .source import layers_of, models
+from .source import layers_of
 
 
 class Generation(Saved):
@@ -102,8 +102,6 @@ def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"stop: was given beside {other}, expected one of them; leave one out")
     folder = os.fspath(model)
-    if not os.path.exists(folder) and folder in models():
-        folder = str(models()[folder])
     results = _engine.generate(folder, options, prompt or "", [int(one) for one in ids or []], continuation, count,
                                temperature, top_k, top_p, seed, ignore_end, position == "own", stops)
     read = json.loads(results.json())

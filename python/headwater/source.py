@@ -11,8 +11,6 @@ from . import _engine
 from ._engine import Error
 from .arrays import Kind, common_device, for_engine, is_array, on_cpu, to_numpy
 
-SHIPPED = "share/headwater/models"
-
 
 class Source:
     """Attention of one input or of a batch: what `headwater.open` gives and every method takes.
@@ -56,13 +54,7 @@ class Source:
 
 def models() -> dict[str, Path]:
     """The models that ship with headwater, by name."""
-    here = Path(__file__).resolve().parent
-    places = [here / SHIPPED, here.parents[1] / "models"]  # installed, and in a checkout
-    found: dict[str, Path] = {}
-    for place in places:
-        for config in sorted(place.glob("*/config.json")):
-            found.setdefault(config.parent.name, config.parent)
-    return found
+    return {name: Path(folder) for name, folder in _engine.models().items()}
 
 
 def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
@@ -89,7 +81,8 @@ def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: An
     if call is not None:
         raise Error("call: is for captures, expected none beside other attention; leave it out")
     if isinstance(source, (str, os.PathLike)):
-        return _open_path(os.fspath(source), inputs_of_model, truncate, tokens, axes, sums, nan)
+        return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, tokens=tokens, axes=axes, sums=sums,
+                          nan=nan)
     for word, value in inputs_of_model.items():
         if value is not None:
             raise Error(f"{word}: was given beside attention in memory, expected a model directory for it; leave it "
@@ -101,27 +94,17 @@ def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: An
                        name=name or "memory")
 
 
-def _open_path(path: str, given: dict[str, Any], truncate: bool, tokens: Any, axes: str, sums: str,
-               nan: str) -> Source:
-    if not os.path.exists(path) and path in models():
-        path = str(models()[path])
-    if os.path.isdir(path):
-        return _open_model(path, truncate=truncate, **given)
-    for word, value in given.items():
-        if value is not None and os.path.exists(path):
-            raise Error(f"{path}: is a file of attention, which takes no {word}, expected a model directory for it; "
-                        "leave it out")
-    inputs = _engine.open_file(path, axes=axes, tokens=[str(token) for token in tokens or []],
-                               **read_words(sums, nan))
-    return Source(inputs, Kind(), path)
-
-
-def _open_model(path: str, *, text: Any, text_pair: Any, ids: Any, image: Any, truncate: bool) -> Source:
-    several = [text] if isinstance(text, str) else list(text or [])
+def _open_path(path: str, *, text: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, tokens: Any, axes: str,
+               sums: str, nan: str) -> Source:
+    texts = [text] if isinstance(text, str) else list(text or [])
     images = [image] if isinstance(image, (str, os.PathLike)) else list(image or [])
-    inputs = _engine.open_model(path, texts=several, pair=text_pair, ids=[int(one) for one in ids or []],
-                                images=[os.fspath(one) for one in images], truncate=truncate)
-    batch = (text is not None and not isinstance(text, str)) or isinstance(image, (list, tuple))
+    inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[int(one) for one in ids or []],
+                          images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
+                          tokens=[str(token) for token in tokens or []], **read_words(sums, nan))
+    if len(inputs) == 0:
+        raise Error(f"{path}: is a model, expected something to run it on; give text, ids or image")
+    given = text is not None or ids is not None or image is not None
+    batch = not isinstance(text, (str, type(None))) or isinstance(image, (list, tuple)) if given else None
     return Source(inputs, Kind(), path, batch=batch)
 
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "headwater/model/head.h"
+#include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
 
 namespace headwater {
@@ -53,24 +53,26 @@ void put_logits(const Model& model, const Matrix& embedded, const std::vector<in
   while (forward.next() < model.architecture().layers) forward.step();
   Matrix finished(embedded.rows(), embedded.columns());
   model.finish(forward.hidden(), finished);
-  const Head head(model);
-  const bool one = head.kind() == Head::Kind::classes && head.by_row();
+  const Classifier& classifier = model.classifier();
+  const bool one = classifier.kind() == Classifier::Kind::classes && classifier.by_row();
   put(out,
-      head.logits(one ? MatrixView(finished).rows(head.row(ids, finished.rows()), 1) : finished));
+      classifier.logits(one ? MatrixView(finished).rows(classifier.row(ids, finished.rows()), 1)
+                            : finished));
 }
 
 template <class Input>
-void write_all(const Model& model, const Input& input, const std::vector<int>& ids,
-               GradientRequest request, const char* path) {
+void write_all(const std::shared_ptr<const Model>& owned, const Input& input,
+               const std::vector<int>& ids, GradientRequest request, const char* path) {
+  const Model& model = *owned;
   std::ofstream out(path, std::ios::binary);
   const Matrix embedded = model.embed(input);
   put_logits(model, embedded, ids, out);
-  Example example;
+  Description example;
   example.tokens.resize(static_cast<size_t>(embedded.rows()));
   example.ids = ids;
   const int layers = model.architecture().layers;
   request.range = {0, layers};
-  ModelSource source(model, example, input);
+  ModelSource source(owned, example, input);
   GradientAnswer answer;
   for (int head = -1; head < model.architecture().heads; ++head) {
     request.fuse = head < 0 ? Fuse::mean : Fuse::one(head);
@@ -92,7 +94,7 @@ void write_all(const Model& model, const Input& input, const std::vector<int>& i
 
 int run(int count, char** words) {
   if (count != 8) return 2;
-  const std::unique_ptr<Model> model = Model::open(words[1]);
+  const std::shared_ptr<const Model> model = Model::open(words[1]);
   GradientRequest request;
   request.target = words[4];
   if (std::string(words[5]) != "-") request.against = words[5];
@@ -100,9 +102,9 @@ int run(int count, char** words) {
   if (std::string(words[2]) == "ids") {
     TextInput input;
     for (const std::string& id : split(words[3])) input.ids.push_back(std::stoi(id));
-    write_all(*model, input, input.ids, request, words[7]);
+    write_all(model, input, input.ids, request, words[7]);
   } else {
-    write_all(*model, read_pixels(split(words[3])), {}, request, words[7]);
+    write_all(model, read_pixels(split(words[3])), {}, request, words[7]);
   }
   return 0;
 }

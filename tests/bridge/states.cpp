@@ -35,7 +35,8 @@ Pixels read_pixels(int height, int width, const char* path) {
   return pixels;
 }
 
-void write_states(const Model& model, const Matrix& rows, const char* path) {
+void write_states(const std::shared_ptr<const Model>& owned, const Matrix& rows, const char* path) {
+  const Model& model = *owned;
   std::ofstream out(path, std::ios::binary);
   Forward forward(model, rows.copy());
   put(out, forward.hidden());
@@ -46,9 +47,9 @@ void write_states(const Model& model, const Matrix& rows, const char* path) {
   Matrix finished(rows.rows(), rows.columns());
   model.finish(forward.hidden(), finished);
   put(out, finished);
-  Example example;
+  Description example;
   example.tokens.resize(static_cast<size_t>(rows.rows()));
-  ModelSource source(model, example, [&] { return rows.copy(); });
+  ModelSource source(owned, example, [&] { return rows.copy(); });
   // The first head comes out of the forward pass itself, the others from kept queries and keys.
   for (int head = 0; head < model.architecture().heads; ++head)
     source.layers(Fuse::one(head), {0, model.architecture().layers}, Direction::up,
@@ -56,11 +57,11 @@ void write_states(const Model& model, const Matrix& rows, const char* path) {
 }
 
 int run(int count, char** words) {
-  const std::unique_ptr<Model> model = Model::open(words[1]);
+  const std::shared_ptr<const Model> model = Model::open(words[1]);
   if (count == 5 && std::string(words[2]) == "ids")
-    write_states(*model, model->embed(read_ids(words[3])), words[4]);
+    write_states(model, model->embed(read_ids(words[3])), words[4]);
   else if (count == 7 && std::string(words[2]) == "pixels")
-    write_states(*model,
+    write_states(model,
                  model->embed(read_pixels(std::atoi(words[3]), std::atoi(words[4]), words[5])),
                  words[6]);
   else

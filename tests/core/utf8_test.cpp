@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "headwater/output/display_width.h"
+#include "headwater/core/display_width.h"
 
 namespace headwater {
 namespace {

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <vector>
 
-#include "headwater/method/flow.h"
-#include "headwater/method/flow_capacities.h"
-#include "headwater/method/flow_pairs.h"
+#include "headwater/method/flow/capacities.h"
+#include "headwater/method/flow/flow.h"
+#include "headwater/method/flow/pairs.h"
 #include "tests/support/in_memory.h"
 
 namespace headwater::test {

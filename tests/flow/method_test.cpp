@@ -7,7 +7,7 @@
 
 #include "headwater/core/error.h"
 #include "headwater/method/compare.h"
-#include "headwater/method/flow_quantise.h"
+#include "headwater/method/flow/quantise.h"
 #include "tests/flow/kinds.h"
 #include "tests/flow/made.h"
 
@@ -219,7 +219,7 @@ TEST(Flow, SaysWhenItSaysNothingAboutTheOutputToken) {
   InMemory deep(attention_of(stack_of("bert", 24, 12, 1)));
   const Attribution result = flow(*deep.item(), as_they_are());
   EXPECT_TRUE(has_note(result, "100 % of the pairs")) << result.notes.size();
-  EXPECT_TRUE(has_note(result, "--layers"));
+  EXPECT_TRUE(has_note(result, "flow over fewer layers does"));
   Options shallow = as_they_are();
   shallow.layers = {0, 2};
   EXPECT_FALSE(has_note(flow(*deep.item(), shallow), "of the pairs"));

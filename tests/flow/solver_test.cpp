@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "headwater/core/error.h"
-#include "headwater/kernel/flow.h"
-#include "headwater/kernel/flow_columns.h"
-#include "headwater/kernel/flow_memory.h"
-#include "headwater/method/flow_certificate.h"
+#include "headwater/kernel/flow/columns.h"
+#include "headwater/kernel/flow/flow.h"
+#include "headwater/kernel/flow/memory.h"
+#include "headwater/method/flow/certificate.h"
 #include "tests/flow/kinds.h"
 #include "tests/flow/made.h"
 
@@ -76,9 +76,9 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
       const Capacities capacities = capacities_of(stack_of(kind, n, 4, 2));
       const FlowCheck check(capacities);
       const kernel::FlowNetwork network = capacities.network();
-      kernel::FlowNetwork turned = network;
-      const kernel::FlowColumns columns(turned, 1);  // fewer than there are levels
-      turned.columns = &columns;
+      kernel::FlowNetwork transposed = network;
+      const kernel::FlowColumns columns(transposed, 1);  // fewer than there are levels
+      transposed.columns = &columns;
       const auto plain = kernel::flow_reference().solver(network);
       for (int round = 0; round < 2; ++round) {
         kernel::FlowTask task;
@@ -92,7 +92,7 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
         task.shown = true;
         const int32_t value = plain->solve(task);
         for (const FlowTable& table : kernel::cpu_flow_tables()) {
-          for (const kernel::FlowNetwork* one : {&network, &std::as_const(turned)}) {
+          for (const kernel::FlowNetwork* one : {&network, &std::as_const(transposed)}) {
             const auto solver = table.solver(*one);
             ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
             check.flow(task, *solver, value);

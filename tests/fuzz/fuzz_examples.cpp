@@ -8,7 +8,7 @@
 #include <string>
 
 #include "headwater/core/error.h"
-#include "headwater/source/examples.h"
+#include "headwater/method/evaluate/examples.h"
 
 namespace {
 

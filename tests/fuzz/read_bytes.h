@@ -21,8 +21,8 @@ namespace headwater {
 inline void read_all(AttentionBatch& batch) {
   for (int k : {0, batch.size() - 1}) {
     const auto source = batch.item(k);
-    if (source->example().tokens.size() > 100) continue;
-    const int layers = std::min(source->example().layers, 10);
+    if (source->description().tokens.size() > 100) continue;
+    const int layers = std::min(source->description().layers, 10);
     for (Direction direction : {Direction::up, Direction::down})
       source->layers(Fuse::mean, {0, layers}, direction, [](int, MatrixSpan map) {
         for (int i = 0; i < map.rows(); ++i)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/bytes.h"
 #include "tests/support/expect_error.h"
 

@@ -92,7 +92,7 @@ TEST_F(Processor, RefusesAnImageThatIsTooOblong) {
 }
 
 TEST(PictureOf, KeepsASmallCopyOfALargeImage) {
-  const Picture large = picture_of(Image(4000, 1000), {1, 2, 3, 4}, 5, 6, 7);
+  const PatchGrid large = patch_grid_of(Image(4000, 1000), {1, 2, 3, 4}, 5, 6, 7);
   EXPECT_EQ(large.width, 4000);
   EXPECT_EQ(large.height, 1000);
   EXPECT_EQ(large.image.width, 1024);
@@ -101,8 +101,8 @@ TEST(PictureOf, KeepsASmallCopyOfALargeImage) {
   EXPECT_EQ(large.rows, 5);
   EXPECT_EQ(large.columns, 6);
   EXPECT_EQ(large.prefix, 7);
-  EXPECT_EQ(picture_of(Image(1024, 3), {}, 1, 1, 0).image.width, 1024);
-  EXPECT_EQ(picture_of(Image(90000, 3), {}, 1, 1, 0).image.height, 1);
+  EXPECT_EQ(patch_grid_of(Image(1024, 3), {}, 1, 1, 0).image.width, 1024);
+  EXPECT_EQ(patch_grid_of(Image(90000, 3), {}, 1, 1, 0).image.height, 1);
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST(Turned, IsTheMapTheOtherWayRound) {
     const Matrix x = normal_matrix(1, 3, 2), g = normal_matrix(1, 2, 3);
     Matrix out(1, 2), back(1, 3);
     network_reference().linear(x, weights, {}, out);
-    network_reference().linear(g, turned(weights), {}, back);
+    network_reference().linear(g, transposed(weights), {}, back);
     EXPECT_NEAR(total(out, g), total(back, x), 1e-6);
   }
 }

@@ -117,10 +117,10 @@ TEST(Rows, AreFoundByNumberOrByToken) {
     expect_error(work, {fmt::format("f: has no row {}", row), "expected 0 to 5"}, [&] {
       resolve(Row{Row::Kind::index, row}, tokens, "f");
     });
-  expect_error(work, {"f: has no token [CLS]", "--row cls"}, [&] {
+  expect_error(work, {"f: has no token [CLS]", "`row` cls"}, [&] {
     resolve(Row{Row::Kind::cls, 0}, {"a"}, "f");
   });
-  expect_error(work, {"f: has no token [MASK]", "--row mask"}, [&] {
+  expect_error(work, {"f: has no token [MASK]", "`row` mask"}, [&] {
     resolve(Row{Row::Kind::mask, 0}, {"a"}, "f");
   });
 }

@@ -7,8 +7,8 @@
 namespace headwater {
 namespace {
 
-Example example_of(std::vector<std::string> tokens, std::vector<TokenPlace> places) {
-  Example example;
+Description example_of(std::vector<std::string> tokens, std::vector<TokenPlace> places) {
+  Description example;
   example.name = "model";
   example.tokens = std::move(tokens);
   example.places = std::move(places);
@@ -16,11 +16,11 @@ Example example_of(std::vector<std::string> tokens, std::vector<TokenPlace> plac
 }
 
 // "unbelievable cat" by two tokenizers, the second without special tokens and with the space.
-Example word_pieces() {
+Description word_pieces() {
   return example_of({"[CLS]", "un", "##believ", "##able", "cat", "[SEP]"},
                     {{-1, 0, 0}, {0, 0, 2}, {0, 2, 8}, {0, 8, 12}, {0, 13, 16}, {-1, 0, 0}});
 }
-Example byte_pairs() {
+Description byte_pairs() {
   return example_of({"unb", "elievable", "_c", "at"},
                     {{0, 0, 3}, {0, 3, 12}, {0, 12, 14}, {0, 14, 16}});
 }
@@ -36,8 +36,9 @@ TEST(Alignment, MakesOnePieceOfTokensThatOverlap) {
 }
 
 TEST(Alignment, PairsSpecialTokensByWhereTheyStand) {
-  const Example other = example_of({"<s>", "unbelievable", "cat", "</s>", "</s>"},
-                                   {{-1, 0, 0}, {0, 0, 12}, {0, 13, 16}, {-1, 0, 0}, {-1, 0, 0}});
+  const Description other =
+      example_of({"<s>", "unbelievable", "cat", "</s>", "</s>"},
+                 {{-1, 0, 0}, {0, 0, 12}, {0, 13, 16}, {-1, 0, 0}, {-1, 0, 0}});
   const Alignment pieces = align(word_pieces(), other);
   EXPECT_EQ(pieces.names, (std::vector<std::string>{"[CLS]", "unbelievable", "cat", "[SEP]"}));
   EXPECT_EQ(pieces.second, (std::vector<std::vector<int>>{{0}, {1}, {2}, {3}}));
@@ -45,7 +46,7 @@ TEST(Alignment, PairsSpecialTokensByWhereTheyStand) {
 }
 
 TEST(Alignment, OfEqualTokensIsTokenByToken) {
-  const Example same = example_of({"a", "b"}, {});
+  const Description same = example_of({"a", "b"}, {});
   EXPECT_EQ(align(same, same).first, (std::vector<std::vector<int>>{{0}, {1}}));
 }
 

@@ -1,11 +1,11 @@
-#include "headwater/method/evaluate.h"
+#include "headwater/method/evaluate/evaluate.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "headwater/method/truth.h"
+#include "headwater/method/evaluate/truth.h"
 #include "tests/support/expect_error.h"
 
 namespace headwater {
@@ -15,7 +15,7 @@ using test::expect_error;
 
 // Three tokens, two layers, and a model whose probability is 0.9 less what each blanked token
 // costs.
-class ThreeTokens : public Source {
+class ThreeTokens : public Source, public Differentiable {
  public:
   ThreeTokens() {
     example_.kind = "model";
@@ -27,8 +27,8 @@ class ThreeTokens : public Source {
     example_.places = {{0, 0, 1}, {0, 2, 3}, {0, 4, 5}};
   }
 
-  const Example& example() const override { return example_; }
-  Example& example() { return example_; }
+  const Description& description() const override { return example_; }
+  Description& description() { return example_; }
   void layers(Fuse, Range range, Direction direction, const Visit& visit) override {
     for (int k = 0; k < range.size(); ++k) {
       const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
@@ -36,6 +36,7 @@ class ThreeTokens : public Source {
       visit(layer, map);
     }
   }
+  Differentiable* differentiable() override { return this; }
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override {
     asked = request;
     for (int layer = request.range.end - 1; layer >= request.range.begin; --layer) {
@@ -71,7 +72,7 @@ class ThreeTokens : public Source {
     return map;
   }
 
-  Example example_;
+  Description example_;
 };
 
 Evaluation evaluate(ThreeTokens& source, const Question& question, EvaluateOptions what = {},
@@ -157,7 +158,7 @@ TEST(Evaluate, CountsOnlyTheTokensAskedFor) {
 
 TEST(Evaluate, LooksNoFurtherThanTheRowWhereAttentionIsCausal) {
   ThreeTokens source;
-  source.example().causal = true;
+  source.description().causal = true;
   Question question;
   question.target_row = 1;
   const Evaluation result = evaluate(source, question);
@@ -180,7 +181,7 @@ TEST(Evaluate, HandsTargetAndRowToTheModel) {
 TEST(Evaluate, SaysHowOftenTheTopTokenIsATrueOne) {
   ThreeTokens source;
   Question question;
-  question.truth = true_tokens(source.example(), {{2, 3}});
+  question.truth = true_tokens(source.description(), {{2, 3}});
   const Evaluation result = evaluate(source, question);
   ASSERT_TRUE(result.truth);
   EXPECT_NEAR(result.truth->chance.mean, 1.0 / 3, 1e-12);
@@ -192,10 +193,10 @@ TEST(Evaluate, SaysHowOftenTheTopTokenIsATrueOne) {
 
 TEST(Evaluate, DoesNotPointAtTokensThatTheTokenizerAdded) {
   ThreeTokens source;
-  source.example().places[0].text = -1;
+  source.description().places[0].text = -1;
   source.rows[1] = {0.2f, 0.4f, 0.4f};
   Question question;
-  question.truth = true_tokens(source.example(), {{2, 3}});
+  question.truth = true_tokens(source.description(), {{2, 3}});
   const Evaluation result = evaluate(source, question);
   EXPECT_NEAR(result.truth->chance.mean, 0.5, 1e-12);
   // Among b and c: b is first in layer 0, and they share the first place in layer 1.
@@ -206,7 +207,7 @@ TEST(Evaluate, DoesNotPointAtTokensThatTheTokenizerAdded) {
 TEST(Evaluate, RefusesRowsAndPresetsThatMeanNothingHere) {
   Options mean;
   mean.row.kind = Row::Kind::mean;
-  expect_error(Error::Kind::usage, {"--row mean"}, [&] { Evaluator(mean, {}); });
+  expect_error(Error::Kind::usage, {"`row` mean"}, [&] { Evaluator(mean, {}); });
   expect_error(Error::Kind::usage, {"preset metrics"},
                [] { Evaluator(options_of(Preset::metrics), {}); });
 }
@@ -226,12 +227,12 @@ TEST(Faithfulness, IsWhatAPersonFindsByHand) {
 }
 
 TEST(Truth, TakesPatchesWhoseMiddleLiesInTheBox) {
-  Example example;
+  Description example;
   example.tokens = {"[CLS]", "0,0", "0,1", "1,0", "1,1"};
-  example.picture.emplace();
-  example.picture->seen = {10, 0, 20, 20};
-  example.picture->rows = example.picture->columns = 2;
-  example.picture->prefix = 1;
+  example.patches.emplace();
+  example.patches->seen = {10, 0, 20, 20};
+  example.patches->rows = example.patches->columns = 2;
+  example.patches->prefix = 1;
   EXPECT_EQ(true_patches(example, {14, 4, 2, 12}),
             (std::vector<bool>{false, true, false, true, false}));
   expect_error(Error::Kind::work, {"box [0, 0, 10, 10]", "no patch"}, [&] {
@@ -241,10 +242,10 @@ TEST(Truth, TakesPatchesWhoseMiddleLiesInTheBox) {
 
 TEST(Truth, TakesTokensThatShareAByteWithASpan) {
   ThreeTokens source;
-  EXPECT_EQ(true_tokens(source.example(), {{0, 1}, {3, 5}}),
+  EXPECT_EQ(true_tokens(source.description(), {{0, 1}, {3, 5}}),
             (std::vector<bool>{true, false, true}));
   expect_error(Error::Kind::work, {"truth [1, 2]", "no token"}, [&] {
-    true_tokens(source.example(), {{1, 2}});
+    true_tokens(source.description(), {{1, 2}});
   });
 }
 

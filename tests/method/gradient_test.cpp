@@ -11,15 +11,16 @@ namespace {
 using Map = std::vector<float>;
 
 // Two tokens; hands out maps of its layers from the top down, as a model does.
-class Differentiable : public Source {
+class TwoTokens : public Source, public Differentiable {
  public:
-  explicit Differentiable(std::vector<Map> maps) : maps_(std::move(maps)) {
+  explicit TwoTokens(std::vector<Map> maps) : maps_(std::move(maps)) {
     example_.name = "made";
     example_.tokens = {"a", "b"};
     example_.layers = static_cast<int>(maps_.size());
   }
-  const Example& example() const override { return example_; }
+  const Description& description() const override { return example_; }
   void layers(Fuse, Range, Direction, const Visit&) override { FAIL() << "attention alone"; }
+  Differentiable* differentiable() override { return this; }
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override {
     asked = request;
     for (int l = request.range.end - 1; l >= request.range.begin; --l) {
@@ -28,10 +29,11 @@ class Differentiable : public Source {
     }
     return {{{"yes", 1, 0, 2.5}, {}}, {{1, 2}, {3, 4}}};
   }
+  Outcome outcome(const Logit&, std::span<const int>) override { return {}; }
   GradientRequest asked;
 
  private:
-  Example example_;
+  Description example_;
   std::vector<Map> maps_;
 };
 
@@ -44,7 +46,7 @@ class GradientRules : public testing::Test {
     const Matrix& values = result.values.at(0);
     return Map(values.data(), values.data() + values.size());
   }
-  Differentiable source{{{0, 1, 2, 0}, {3, 0, 0, 1}}};  // the lower layer first
+  TwoTokens source{{{0, 1, 2, 0}, {3, 0, 0, 1}}};  // the lower layer first
 };
 
 TEST_F(GradientRules, GradientIsTheMeanOfLayers) {

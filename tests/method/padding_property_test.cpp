@@ -7,7 +7,7 @@
 
 #include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_zip.h"
 #include "tests/support/in_memory.h"

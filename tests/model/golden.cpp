@@ -15,7 +15,7 @@ namespace {
 constexpr float limit = 1e-4f;
 
 struct Golden {
-  std::unique_ptr<Model> model;
+  std::shared_ptr<const Model> model;
   Arrays expected;
 
   explicit Golden(const std::string& name) {
@@ -43,10 +43,10 @@ struct Golden {
     return model->embed(pixels);
   }
   std::unique_ptr<ModelSource> source() {
-    Example example;
+    Description example;
     example.name = model->name();
     example.tokens.resize(static_cast<size_t>(embedded().rows()));
-    return std::make_unique<ModelSource>(*model, example, [this] { return embedded(); });
+    return std::make_unique<ModelSource>(model, example, [this] { return embedded(); });
   }
 };
 
@@ -88,7 +88,7 @@ TEST_P(GoldenModel, HasTheAttentionOfTransformersEitherWayThroughTheLayers) {
   const std::vector<double> attention = golden.numbers("attention");
   const Architecture& shape = golden.model->architecture();
   const std::unique_ptr<ModelSource> source = golden.source();
-  const int n = static_cast<int>(source->example().tokens.size());
+  const int n = static_cast<int>(source->description().tokens.size());
   for (const Direction direction : {Direction::up, Direction::down})
     for (int head = 0; head < shape.heads; ++head)
       source->layers(Fuse::one(head), {0, shape.layers}, direction, [&](int layer, MatrixSpan map) {

@@ -1,12 +1,12 @@
-#include "headwater/output/filter.h"
+#include "headwater/result/filter.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "headwater/core/error.h"
-#include "headwater/output/left_out.h"
-#include "headwater/output/token_class.h"
+#include "headwater/result/left_out.h"
+#include "headwater/result/token_class.h"
 
 namespace headwater {
 namespace {

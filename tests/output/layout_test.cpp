@@ -1,4 +1,4 @@
-#include "headwater/output/layout.h"
+#include "headwater/output/picture/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "headwater/output/blend.h"
-#include "headwater/output/figure_overlay.h"
 #include "headwater/output/json.h"
-#include "headwater/output/layout.h"
-#include "headwater/output/terminal.h"
-#include "headwater/output/terminal_patches.h"
+#include "headwater/output/picture/blend.h"
+#include "headwater/output/picture/figure_overlay.h"
+#include "headwater/output/picture/layout.h"
+#include "headwater/output/terminal/patches.h"
+#include "headwater/output/terminal/terminal.h"
 #include "made.h"
 #include "tests/support/expect_error.h"
 
@@ -26,15 +26,15 @@ Colour at(const Image& image, int x, int y) {
 /// patches after [CLS] with values 0.5 (of [CLS]), 0, 0.1, 0.15, 0.25.
 Attribution seen_middle() {
   Attribution out = made_row({"[CLS]", "a", "b", "c", "d"}, {0.5f, 0, 0.1f, 0.15f, 0.25f});
-  Picture picture{40, 20, {10, 0, 20, 20}, Image(40, 20), 2, 2, 1};
+  PatchGrid picture{40, 20, {10, 0, 20, 20}, Image(40, 20), 2, 2, 1};
   for (int y = 0; y < 20; ++y) std::fill_n(picture.image.row(y).begin(), 60, uint8_t{255});
-  out.source.picture = std::move(picture);
+  out.source.patches = std::move(picture);
   return out;
 }
 
 Attribution all_rows(int rows, int columns, int prefix) {
   Attribution out = made(prefix + rows * columns);
-  out.source.picture = Picture{64, 48, {0, 0, 64, 48}, Image(64, 48), rows, columns, prefix};
+  out.source.patches = PatchGrid{64, 48, {0, 0, 64, 48}, Image(64, 48), rows, columns, prefix};
   return out;
 }
 
@@ -64,7 +64,7 @@ TEST(Overlay, PutsEachPatchWhereTheModelSawIt) {
 
 TEST(Overlay, MakesRoomForACropThatIsLargerThanTheImage) {
   Attribution result = seen_middle();
-  result.source.picture->seen = {-10, -20, 60, 60};
+  result.source.patches->seen = {-10, -20, 60, 60};
   const Overlay overlay = overlay_of_row(result);
   const ImageBox extent = extent_of(overlay);
   EXPECT_EQ(extent.x, -10);
@@ -92,11 +92,11 @@ TEST(Overlay, TakesTheMeanOfWhatAPixelCovers) {
 TEST(Overlay, SaysHowMuchLiesInNoPatch) {
   EXPECT_EQ(overlay_of_row(seen_middle()).panels[0].note, "50.0 % of the mass in [CLS]");
   Attribution result = seen_middle();
-  result.source.picture->prefix = 3;
-  result.source.picture->columns = 1;
+  result.source.patches->prefix = 3;
+  result.source.patches->columns = 1;
   EXPECT_EQ(overlay_of_row(result).panels[0].note, "50.0 % of the mass in [CLS], 10.0 % in 2 more");
-  result.source.picture->prefix = 1;
-  result.source.picture->columns = 2;
+  result.source.patches->prefix = 1;
+  result.source.patches->columns = 2;
   result.values[0](0, 0) = 0;
   EXPECT_EQ(overlay_of_row(result).panels[0].note, "0.0 % of the mass in [CLS]");
 }
@@ -112,7 +112,7 @@ TEST(Overlay, ShowsTheFirstRowOfAllRows) {
 
 TEST(Overlay, HasOneScaleForAllPanels) {
   Comparison result = made_comparison(13, 3);
-  for (Attribution& panel : result.panels) panel.source.picture = all_rows(3, 4, 1).source.picture;
+  for (Attribution& panel : result.panels) panel.source.patches = all_rows(3, 4, 1).source.patches;
   result.panels[1].values[0](0, 5) = 0.2f;
   result.panels[2].values[0](0, 12) = 0.01f;
   const Figure figure = figure_of(results_of(std::move(result))[0], {}, "x.png");
@@ -123,16 +123,16 @@ TEST(Overlay, HasOneScaleForAllPanels) {
 
 TEST(Overlay, IsNotMadeWherePatchesAndValuesDoNotAgree) {
   Attribution result = all_rows(3, 4, 1);
-  result.source.picture->columns = 5;
+  result.source.patches->columns = 5;
   EXPECT_FALSE(has_overlay(result));
   EXPECT_FALSE(has_overlay(made(13)));
   EXPECT_TRUE(std::holds_alternative<Grid>(figure_of(std::move(result), {}, "x").body));
   Comparison mixed = made_comparison(13, 2);
-  mixed.panels[0].source.picture = all_rows(3, 4, 1).source.picture;
+  mixed.panels[0].source.patches = all_rows(3, 4, 1).source.patches;
   EXPECT_FALSE(has_overlay(mixed));
-  mixed.panels[1].source.picture = all_rows(3, 4, 1).source.picture;
+  mixed.panels[1].source.patches = all_rows(3, 4, 1).source.patches;
   EXPECT_TRUE(has_overlay(mixed));
-  mixed.panels[1].source.picture->image.bytes[7] = 1;
+  mixed.panels[1].source.patches->image.bytes[7] = 1;
   EXPECT_FALSE(has_overlay(mixed));
 }
 
@@ -153,8 +153,8 @@ TEST(Overlay, StaysOnItsPage) {
     for (const int layers : {1, 2, 5, 12}) {
       Attribution result = made_by_layer(13, layers, true);
       result.source.tokens[0] = std::string(300, 'W');
-      result.source.picture =
-          Picture{width, height, {-3, 2, width * 0.8, height * 1.1}, Image(8, 8), 3, 4, 1};
+      result.source.patches =
+          PatchGrid{width, height, {-3, 2, width * 0.8, height * 1.1}, Image(8, 8), 3, 4, 1};
       Typesetter typesetter;
       const Scene scene = layout(figure_of(results_of(std::move(result))[0], {}, "x"), typesetter);
       ASSERT_EQ(scene.photos.size(), static_cast<size_t>(layers) + 1);
@@ -240,7 +240,7 @@ TEST(TerminalPatches, KeepToTheWidth) {
     for (const int width : {20, 80, 133}) {
       Attribution result = made_row(std::vector<std::string>(static_cast<size_t>(3 * columns), "p"),
                                     std::vector<float>(static_cast<size_t>(3 * columns), 0.1f));
-      result.source.picture = Picture{64, 48, {0, 0, 64, 48}, Image(64, 48), 3, columns, 0};
+      result.source.patches = PatchGrid{64, 48, {0, 0, 64, 48}, Image(64, 48), 3, columns, 0};
       const std::string text = patches_text(overlay_of_row(result), width);
       int column = 0;
       for (size_t k = 0; k < text.size(); ++k) {

@@ -1,12 +1,13 @@
-#include "headwater/output/terminal.h"
+#include "headwater/output/terminal/terminal.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <sstream>
 
+#include "headwater/core/display_width.h"
 #include "headwater/core/utf8.h"
-#include "headwater/output/display_width.h"
+#include "headwater/result/row_to_show.h"
 #include "made.h"
 
 namespace headwater {

@@ -1,4 +1,4 @@
-#include "headwater/output/token_text.h"
+#include "headwater/result/token_text.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

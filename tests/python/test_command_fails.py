@@ -53,7 +53,7 @@ def test_axes_of_unknown_letters_are_bad_usage(fox):
 
 def test_a_folder_with_the_name_of_a_command_is_a_source_like_any_other(tmp_path):
     (tmp_path / "demo").mkdir()
-    assert fails(1, "rollout", "demo", cwd=tmp_path).startswith("demo: has no config.json, expected a model directory")
+    assert fails(1, "rollout", "demo", cwd=tmp_path).startswith("demo: is a folder without config.json, expected a model")
 
 
 FORM = r"^{file}: [^;]+, expected [^;]+; [^;]+$"

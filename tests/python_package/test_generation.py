@@ -209,7 +209,7 @@ def test_a_text_ends_at_a_stop_token():
     whole = hw.generate("facts", prompt, count=4)
     assert len(whole.generated) > 1
     assert hw.generate("facts", prompt, count=4, stop=whole.generated[0].strip()).generated == whole.generated[:1]
-    with pytest.raises(hw.Error, match="add --temperature 1"):
+    with pytest.raises(hw.Error, match="add `temperature` 1"):
         hw.generate("facts", prompt, top_k=3)
     with pytest.raises(hw.Error, match="stop: was given beside ignore_end"):
         hw.generate("facts", prompt, stop=[5], ignore_end=True)

@@ -1,7 +1,7 @@
 // .npy files that are wrong in one thing.
 #include <gtest/gtest.h>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_zip.h"
 #include "tests/support/expect_error.h"
@@ -50,7 +50,7 @@ TEST_F(BadNpy, HoldsNoNumbers) {
   expect_bad(npy_header("'<f16'", {2, 2}), {"'<f16'"});
   expect_bad(npy_header("'<U-3'", {2, 2}), {"'<U-3'"});
   expect_bad(npy_header("'<U99999999999999999999'", {2}), {"'<U999"});
-  expect_bad(npy_words({2}, {"a", "b"}), {"text", "--tokens"});
+  expect_bad(npy_words({2}, {"a", "b"}), {"text", "`tokens`"});
   expect_bad(npy(DType::i32, {2, 2}, {1, 0, 0, 1}), {"type i32", "expected f16, bf16, f32 or f64"});
   expect_bad(npy_header("'<f\n4'", {2, 2}), {"expected f2"});
 }
@@ -88,7 +88,7 @@ TEST_F(BadNpy, IsSomethingElse) {
 }
 
 TEST_F(BadNpy, HasMapsThatAreNotSquareOrTooManyAxes) {
-  expect_bad(npy(DType::f32, {2, 1}, {1, 1}), {"2 x 1", "square", "--axes"});
+  expect_bad(npy(DType::f32, {2, 1}, {1, 1}), {"2 x 1", "square", "`axes`"});
   expect_bad(npy(DType::f32, {2, 2, 1}, {1, 0, 0, 1}), {"2 x 1", "L n n", "[2, 2, 1]"});
   expect_bad(npy(DType::f32, {4}, map), {"1 axes [4]", "[L, H, n, n]"});
   expect_bad(npy(DType::f32, {1, 1, 1, 1, 1, 1}, {1}), {"6 axes"});
@@ -108,7 +108,7 @@ TEST(Axes, AreKnownLettersThatFitTheArray) {
   const auto open_with = [&](const char* letters) {
     ReadOptions options;
     options.axes = letters;
-    open_batch(path, options);
+    open_batch(path, {.read = options});
   };
   for (const char* letters : {"LXnn", "LLnn", "nnn", "Ln", "L", "lnn", "Lnn;", "N N"})
     expect_error(Error::Kind::usage, {std::string("axes '") + letters, "LHnn"},

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_zip.h"
@@ -31,11 +31,11 @@ class BadNumbers : public testing::TestWithParam<std::tuple<DType, bool, bool>> 
 
 TEST_P(BadNumbers, AreNamedByLayerHeadRowAndColumn) {
   const std::string place = "layer 1, head 1, row 2";
-  expect_bad_file(file_with(std::nan("")), {place, "nan in column 3", "--nan identity"});
+  expect_bad_file(file_with(std::nan("")), {place, "nan in column 3", "`nan` identity"});
   expect_bad_file(file_with(infinity), {place, "inf in column 3"});
   expect_bad_file(file_with(-infinity), {place, "-inf in column 3"});
   expect_bad_file(file_with(-0.25), {place, "-0.25 in column 3"});
-  expect_bad_file(file_with(1.5), {place, "sums to", "expected 1", "--sums any"});
+  expect_bad_file(file_with(1.5), {place, "sums to", "expected 1", "`sums` any"});
 }
 
 TEST_P(BadNumbers, BecomeTheIdentitysRowIfAsked) {
@@ -43,7 +43,7 @@ TEST_P(BadNumbers, BecomeTheIdentitysRowIfAsked) {
   options.nan_identity = true;
   const Attention clean = random_attention(2, 1, 2, 5, 41);
   for (double value : {std::nan(""), infinity, -0.25}) {
-    const auto source = open(file_with(value), options);
+    const auto source = open(file_with(value), {.read = options});
     const std::vector<Matrix> maps = maps_of(*source, Fuse::mean, Direction::down);
     for (int j = 0; j < 5; ++j) {
       EXPECT_FLOAT_EQ(maps[1](2, j), static_cast<float>((clean.at(1, 0, 0, 2, j) + (j == 2)) / 2));
@@ -62,7 +62,7 @@ TEST_P(BadNumbers, BecomeTheIdentitysRowIfAsked) {
 TEST_P(BadNumbers, MayHaveAnySumIfAsked) {
   ReadOptions options;
   options.any_sums = true;
-  const auto source = open(file_with(1.5), options);
+  const auto source = open(file_with(1.5), {.read = options});
   EXPECT_EQ(maps_of(*source, Fuse::one(1))[1](2, 3), 1.5f);
   EXPECT_TRUE(source->notes().empty());
   expect_bad_file(file_with(std::nan("")), {"nan"}, options);
@@ -90,7 +90,7 @@ TEST(RowSums, MayBeHugeWhereAnySumIsTaken) {
   options.any_sums = true;
   const double large = 3e38;  // the sum does not fit into a float, each weight does
   const auto path = folder.write("a.npy", npy(DType::f32, {2, 2}, {large, large, 0, 0}));
-  const auto source = open(path, options);
+  const auto source = open(path, {.read = options});
   EXPECT_EQ(maps_of(*source)[0](0, 1), 3e38f);
   const auto beyond = folder.write("b.npy", npy(DType::f64, {2, 2}, {1e300, 0, 0, 1}));
   expect_bad_file(beyond, {"inf in column 0"}, options);

@@ -7,8 +7,9 @@
 #include <filesystem>
 
 #include "headwater/core/mapped_file.h"
-#include "headwater/source/info.h"
-#include "headwater/source/open.h"
+#include "headwater/method/info.h"
+#include "headwater/open.h"
+#include "headwater/source/file.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/expect_error.h"
@@ -17,17 +18,20 @@ namespace headwater::test {
 namespace {
 
 TEST(Opening, AFileThatIsNotThereIsAnError) {
-  for (const char* path : {"", "missing.npy", "/no/such/folder/a.npz"})
+  for (const char* path : {"missing.npy", "/no/such/folder/a.npz"})
     expect_error(Error::Kind::work, {path, "is not there", "check the name"},
                  [&] { open_batch(path); });
+  for (const char* name : {"", "verb-numbr", "no/such/model"})
+    expect_error(Error::Kind::work, {name, "is not there", "the name of a model that ships"},
+                 [&] { open_batch(name); });
 }
 
 TEST(Opening, AFolderIsAnError) {
   const Folder folder;
   std::filesystem::create_directory(folder.path("a.npz"));
-  expect_bad_file(folder.path("a.npz"), {"is a folder"});
+  expect_bad_file(folder.path("a.npz"), {"is a folder without config.json"});
   std::filesystem::create_directory(folder.path("model"));
-  expect_bad_file(folder.path("model"), {"is a folder", ".safetensors"});
+  expect_bad_file(folder.path("model"), {"is a folder without config.json", "expected a model"});
 }
 
 TEST(Opening, APipeIsAnErrorAndIsNotWaitedFor) {

@@ -1,7 +1,7 @@
 // .npz files that are wrong in one thing.
 #include <gtest/gtest.h>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_zip.h"
 #include "tests/support/expect_error.h"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "headwater/open.h"
 #include "headwater/source/json.h"
-#include "headwater/source/open.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_safetensors.h"
@@ -52,8 +52,8 @@ void expect_cropped(Batch& batch, const Attention& attention,
     for (int j = 0; j < attention.n; ++j)
       if (mask[static_cast<size_t>(b)][static_cast<size_t>(j)]) kept.push_back(j);
     const auto source = batch.item(b);
-    ASSERT_EQ(source->example().tokens.size(), kept.size());
-    EXPECT_EQ(source->example().padded, attention.n);
+    ASSERT_EQ(source->description().tokens.size(), kept.size());
+    EXPECT_EQ(source->description().padded, attention.n);
     for (Direction direction : {Direction::up, Direction::down}) {
       const std::vector<Matrix> maps = maps_of(*source, Fuse::max, direction);
       for (int l = 0; l < attention.layers; ++l)
@@ -120,7 +120,7 @@ TEST(Masks, MayBeNumbersOrBooleansInJson) {
     const auto path = folder.write(
         "a.json", start + R"("tokens": ["a", "b", "c"], "attention_mask": )" + mask + "}");
     const auto source = open(path);
-    EXPECT_EQ(source->example().tokens, (Words{"a", "c"})) << mask;
+    EXPECT_EQ(source->description().tokens, (Words{"a", "c"})) << mask;
     EXPECT_EQ(maps_of(*source)[0](1, 0), 0.5f) << mask;
   }
 }
@@ -133,10 +133,10 @@ TEST(Tokens, AreReadFromEveryFormatAndCropped) {
   const ZipEntry all = member("all", attention, "Lnn");
   const ZipEntry mask{"attention_mask.npy", npy(DType::i64, {6}, flat({masks[3]}))};
   ZipEntry tokens{"tokens.npy", npy_words({6}, words)};
-  EXPECT_EQ(open(folder.write("a.npz", zip({all, tokens, mask})))->example().tokens, cropped);
+  EXPECT_EQ(open(folder.write("a.npz", zip({all, tokens, mask})))->description().tokens, cropped);
   tokens.deflated = true;
-  EXPECT_EQ(open(folder.write("b.npz", zip({tokens, all, mask})))->example().tokens, cropped);
-  EXPECT_EQ(open(folder.write("c.npz", zip({all, mask})))->example().tokens,
+  EXPECT_EQ(open(folder.write("b.npz", zip({tokens, all, mask})))->description().tokens, cropped);
+  EXPECT_EQ(open(folder.write("c.npz", zip({all, mask})))->description().tokens,
             (Words{"0", "1", "2"}));
 
   const std::string list =
@@ -145,7 +145,7 @@ TEST(Tokens, AreReadFromEveryFormatAndCropped) {
       "a.safetensors", safetensors({{"all", DType::f32, {2, 6, 6}, attention.values},
                                     {"attention_mask", DType::i32, {6}, flat({masks[3]})}},
                                    R"({"format":"pt","tokens":")" + list + R"("})"));
-  EXPECT_EQ(open(path)->example().tokens, cropped);
+  EXPECT_EQ(open(path)->description().tokens, cropped);
 }
 
 TEST(Tokens, MayBeAListForEachItem) {
@@ -154,11 +154,11 @@ TEST(Tokens, MayBeAListForEachItem) {
   const ZipEntry all = member("all", attention, "LBHnn");
   const ZipEntry tokens{"tokens.npy", npy_words({2, 2}, {"a", "b", "c", "d"})};
   const auto batch = open_batch(folder.write("a.npz", zip({all, tokens})));
-  EXPECT_EQ(batch->item(0)->example().tokens, (Words{"a", "b"}));
-  EXPECT_EQ(batch->item(1)->example().tokens, (Words{"c", "d"}));
+  EXPECT_EQ(batch->item(0)->description().tokens, (Words{"a", "b"}));
+  EXPECT_EQ(batch->item(1)->description().tokens, (Words{"c", "d"}));
   const std::string json = R"({"tokens": [["a", "b"], ["c", "d"]], "attentions": )" +
                            json_lists({1, 2, 1, 2, 2}, attention.values) + "}";
-  EXPECT_EQ(open(folder.write("a.json", json), {}, 1)->example().tokens, (Words{"c", "d"}));
+  EXPECT_EQ(open(folder.write("a.json", json), {}, 1)->description().tokens, (Words{"c", "d"}));
 }
 
 TEST(Tokens, OfTheCallerComeFirst) {
@@ -167,7 +167,7 @@ TEST(Tokens, OfTheCallerComeFirst) {
   options.tokens = {"x", "y"};
   const auto path =
       folder.write("a.json", R"({"tokens": ["a", "b"], "attentions": [[1, 0], [0, 1]]})");
-  EXPECT_EQ(open(path, options)->example().tokens, options.tokens);
+  EXPECT_EQ(open(path, {.read = options})->description().tokens, options.tokens);
   options.tokens = {"x", "y", "z"};
   expect_bad_file(path, {"3 tokens were given", "expected 2"}, options);
 }
@@ -194,14 +194,14 @@ TEST(Items, AreChosenByTheirNumberFromEitherEnd) {
       folder.write("a.npy", npy(DType::f32, shape_of(attention, "LBHnn"), attention.values));
   for (int k : {0, 1, 2, -1, -3}) {
     const auto source = open(path, {}, k);
-    EXPECT_EQ(source->example().item, (k + 3) % 3);
-    EXPECT_EQ(source->example().items, 3);
+    EXPECT_EQ(source->description().item, (k + 3) % 3);
+    EXPECT_EQ(source->description().items, 3);
     EXPECT_EQ(maps_of(*source)[1](1, 0), static_cast<float>(attention.at(1, (k + 3) % 3, 0, 1, 0)));
   }
   for (int k : {3, -4, 1 << 30})
     expect_error(Error::Kind::work, {path, fmt::format("no item {}", k), "expected 0 to 2"},
                  [&] { open(path, {}, k); });
-  expect_error(Error::Kind::work, {path, "batch of 3", "--item"}, [&] { open(path); });
+  expect_error(Error::Kind::work, {path, "batch of 3", "`item`"}, [&] { open(path); });
 }
 
 TEST(Items, OfABatchOfOneNeedNoNumber) {
@@ -209,7 +209,7 @@ TEST(Items, OfABatchOfOneNeedNoNumber) {
   const Attention attention = random_attention(2, 1, 2, 3, 24);
   const auto path =
       folder.write("a.npy", npy(DType::f32, shape_of(attention, "LBHnn"), attention.values));
-  EXPECT_EQ(open(path)->example().items, 1);
+  EXPECT_EQ(open(path)->description().items, 1);
 }
 
 }  // namespace

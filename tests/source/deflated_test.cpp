@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_zip.h"
@@ -25,7 +25,7 @@ TEST(DeflatedArrays, OfManySmallMapsAreReadInAnyOrder) {
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
     const Stopwatch watch;
-    const auto batch = open_batch(path, options);
+    const auto batch = open_batch(path, {.read = options});
     for (int item : {499, 0, 250, 1, 498}) {
       const auto source = batch->item(item);
       for (Direction direction : {Direction::down, Direction::up}) {

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
+#include "headwater/source/file.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_safetensors.h"
@@ -68,15 +69,16 @@ TEST(Npy, IsReadByTheLettersOfItsAxes) {
           folder.write("a.npy", whole_npy(attention, letters, DType::f32, {1, fortran}));
       ReadOptions options;
       options.axes = letters;
-      expect_maps(*open_batch(path, options), attention);
+      expect_maps(*open_batch(path, {.read = options}), attention);
     }
   }
   const Attention heads = random_attention(1, 1, 4, 5, 9);
   ReadOptions options;
   options.axes = "H, n, n";
   const auto path = folder.write("h.npy", whole_npy(heads, "Hnn", DType::f32));
-  expect_maps(*open_batch(path, options), heads);
-  EXPECT_EQ(open_batch(path)->item(0)->example().layers, 4) << "without letters they are layers";
+  expect_maps(*open_batch(path, {.read = options}), heads);
+  EXPECT_EQ(open_batch(path)->item(0)->description().layers, 4)
+      << "without letters they are layers";
 }
 
 TEST(Npy, MayBePermutedAndDeflatedInANpz) {
@@ -87,7 +89,7 @@ TEST(Npy, MayBePermutedAndDeflatedInANpz) {
         folder.write("a.npz", zip({{"a.npy", whole_npy(attention, letters, DType::f32), true}}));
     ReadOptions options;
     options.axes = letters;
-    expect_maps(*open_batch(path, options), attention);
+    expect_maps(*open_batch(path, {.read = options}), attention);
   }
 }
 
@@ -208,7 +210,7 @@ TEST(Sources, TakeLayersThatDifferInHeads) {
                                  {"1.npy", whole_npy(second, "Hnn", DType::f32), true},
                                  {"2.npy", whole_npy(layer_of(first, 0), "Hnn", DType::f64)}}));
   const auto source = open(path);
-  EXPECT_EQ(source->example().heads, (std::vector<int>{2, 5, 2}));
+  EXPECT_EQ(source->description().heads, (std::vector<int>{2, 5, 2}));
   const std::vector<Matrix> maps = maps_of(*source, Fuse::max);
   double most = 0;
   for (int h = 0; h < 5; ++h) most = std::max(most, second.at(0, 0, h, 3, 1));

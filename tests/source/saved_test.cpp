@@ -1,7 +1,7 @@
 // Files that NumPy, safetensors and PyTorch wrote (saved/save.py), not our own builders.
 #include <gtest/gtest.h>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/attention.h"
 
 namespace headwater::test {
@@ -26,7 +26,7 @@ TEST(SavedFiles, OfTheLibrariesThatPeopleUseAreRead) {
     for (Fuse fuse : {Fuse::mean, Fuse::one(0), Fuse::one(1)})
       expect_maps(*batch, saved_attention(), fuse);
     if (!std::string_view(name).ends_with(".npy")) {
-      EXPECT_EQ(batch->item(0)->example().tokens, tokens);
+      EXPECT_EQ(batch->item(0)->description().tokens, tokens);
     }
   }
 }

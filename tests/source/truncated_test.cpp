@@ -1,7 +1,7 @@
 // A file that is cut short anywhere is an error, in every format.
 #include <gtest/gtest.h>
 
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
 #include "tests/support/build_safetensors.h"

@@ -96,7 +96,7 @@ std::string json_lists(const std::vector<int64_t>& shape, const std::vector<doub
 
 std::vector<Matrix> maps_of(Source& source, Fuse fuse, Direction direction) {
   std::vector<Matrix> maps;
-  const int layers = source.example().layers;
+  const int layers = source.description().layers;
   source.layers(fuse, {0, layers}, direction, [&](int layer, MatrixSpan map) {
     EXPECT_EQ(layer, direction == Direction::up ? static_cast<int>(maps.size())
                                                 : layers - 1 - static_cast<int>(maps.size()));
@@ -129,8 +129,8 @@ void expect_maps(Batch& batch, const Attention& attention, Fuse fuse) {
   ASSERT_EQ(batch.size(), attention.items) << batch.reading();
   for (int b = 0; b < attention.items; ++b) {
     const auto source = batch.item(b);
-    ASSERT_EQ(source->example().layers, attention.layers) << batch.reading();
-    ASSERT_EQ(source->example().tokens.size(), static_cast<size_t>(attention.n));
+    ASSERT_EQ(source->description().layers, attention.layers) << batch.reading();
+    ASSERT_EQ(source->description().tokens.size(), static_cast<size_t>(attention.n));
     for (Direction direction : {Direction::down, Direction::up}) {
       const std::vector<Matrix> maps = maps_of(*source, fuse, direction);
       for (int l = 0; l < attention.layers; ++l)

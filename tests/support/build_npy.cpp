@@ -74,15 +74,15 @@ Bytes npy_header(const std::string& descr, const std::vector<int64_t>& shape, co
 
 std::vector<double> to_fortran(const std::vector<int64_t>& shape,
                                const std::vector<double>& values) {
-  std::vector<double> turned;
+  std::vector<double> transposed;
   std::vector<int64_t> at(shape.size(), 0);
   for (size_t k = 0; k < values.size(); ++k) {
     int64_t place = 0;
     for (size_t axis = 0; axis < shape.size(); ++axis) place = place * shape[axis] + at[axis];
-    turned.push_back(values[static_cast<size_t>(place)]);
+    transposed.push_back(values[static_cast<size_t>(place)]);
     for (size_t axis = 0; axis < shape.size() && ++at[axis] == shape[axis]; ++axis) at[axis] = 0;
   }
-  return turned;
+  return transposed;
 }
 
 Bytes npy(DType type, const std::vector<int64_t>& shape, const std::vector<double>& values,

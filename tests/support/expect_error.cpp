@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
 
 namespace headwater::test {
 namespace {
@@ -46,10 +46,10 @@ void expect_error(Error::Kind kind, const std::vector<std::string>& parts,
 }
 
 void read_through(const std::string& path, const ReadOptions& options) {
-  const std::unique_ptr<Batch> batch = open_batch(path, options);
+  const std::unique_ptr<Batch> batch = open_batch(path, {.read = options});
   for (int k = 0; k < batch->size(); ++k) {
     const std::unique_ptr<Source> source = batch->item(k);
-    source->layers(Fuse::mean, {0, source->example().layers}, Direction::up,
+    source->layers(Fuse::mean, {0, source->description().layers}, Direction::up,
                    [](int, MatrixSpan) {});
   }
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headwater/source/open.h"
+#include "headwater/source/file.h"
 #include "tests/support/attention.h"
 
 namespace headwater::test {

@@ -8,7 +8,8 @@
 #include "headwater/method/average.h"
 #include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
-#include "headwater/source/open.h"
+#include "headwater/open.h"
+#include "headwater/source/file.h"
 #include "tests/support/case_file.h"
 
 namespace headwater::test {

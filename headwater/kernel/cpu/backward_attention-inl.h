@@ -17,7 +17,7 @@
 
 #include "headwater/core/threads.h"
 #include "headwater/kernel/backward.h"
-#include "headwater/kernel/cpu/backward_turn-inl.h"
+#include "headwater/kernel/cpu/backward_transpose-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
@@ -52,12 +52,12 @@ class AttentionBackwardPart {
         column_floats_(packed_rows(size_panels_) * static_cast<size_t>(keys_)),
         slab_rows_(std::min(keys_, depth_step)),
         weight_floats_(packed_rows(key_panels_) * static_cast<size_t>(slab_rows_)),
-        turned_floats_(static_cast<size_t>(tile_sizes()) * row_step),
+        transposed_floats_(static_cast<size_t>(tile_sizes()) * row_step),
         heads_of_group_(in.heads / in.groups),
         groups_at_once_(some_groups()) {
     const size_t packed = static_cast<size_t>(in.groups) * (2 * key_floats_ + column_floats_);
     packed_ = scratch(packed + static_cast<size_t>(groups_at_once_ * heads_of_group_) * 2 *
-                                   (weight_floats_ + turned_floats_));
+                                   (weight_floats_ + transposed_floats_));
     kept_ = packed_ + packed;
   }
 
@@ -106,7 +106,8 @@ class AttentionBackwardPart {
   // As many as fit into a few MB, so that what the rows wrote is near when the keys read it.
   int some_groups() const {
     constexpr size_t floats = size_t{1} << 20;
-    const size_t one = static_cast<size_t>(heads_of_group_) * 2 * (weight_floats_ + turned_floats_);
+    const size_t one =
+        static_cast<size_t>(heads_of_group_) * 2 * (weight_floats_ + transposed_floats_);
     return static_cast<int>(std::clamp<size_t>(floats / one, 1, static_cast<size_t>(in_.groups)));
   }
   float* packed_keys(int group) const {
@@ -116,9 +117,9 @@ class AttentionBackwardPart {
   float* packed_columns(int group) const { return packed_keys(group) + 2 * key_floats_; }
   Kept kept(const Heads& heads, int h) const {
     float* at =
-        kept_ + static_cast<size_t>(h - heads.first) * 2 * (weight_floats_ + turned_floats_);
+        kept_ + static_cast<size_t>(h - heads.first) * 2 * (weight_floats_ + transposed_floats_);
     return {at, at + weight_floats_, at + 2 * weight_floats_,
-            at + 2 * weight_floats_ + turned_floats_};
+            at + 2 * weight_floats_ + transposed_floats_};
   }
 
   void pack_group(int group) const {
@@ -337,8 +338,8 @@ class AttentionBackwardPart {
     const auto columns = [&](MatrixSpan x) {
       return MatrixSpan(x.data() + group * size_, x.rows(), size_, x.stride());
     };
-    add_turned(keys, panel.width, panel.first, panel.count, add, columns(out_.keys));
-    add_turned(values, panel.width, panel.first, panel.count, add, columns(out_.values));
+    add_transposed(keys, panel.width, panel.first, panel.count, add, columns(out_.keys));
+    add_transposed(values, panel.width, panel.first, panel.count, add, columns(out_.values));
   }
 
   const Attention& in_;
@@ -349,7 +350,7 @@ class AttentionBackwardPart {
   std::vector<PackedPanel> key_panels_, size_panels_;
   size_t key_floats_, column_floats_;
   int slab_rows_;
-  size_t weight_floats_, turned_floats_;
+  size_t weight_floats_, transposed_floats_;
   int heads_of_group_, groups_at_once_;
   Slab slab_{0, 0};
   float* packed_;

@@ -144,7 +144,7 @@ class LinearPart {
       float* to = &out_(panel.first + t, first);
       for (int o = 0; o < fours; o += four) {
         hn::Vec<Four> v[four];
-        load_turned(sums + o * panel.width + t, panel.width, v);
+        load_transposed(sums + o * panel.width + t, panel.width, v);
         HWY_UNROLL(4)
         for (int i = 0; i < four; ++i) put(finish_.into, Four(), v[i], to + i * out_.stride() + o);
       }

@@ -29,7 +29,7 @@ constexpr bool fetches_ahead = Read::width* lanes < 64;
 // are not there. x has zeros up to a whole vector behind the last number.
 //
 // Vectors of a row would be added in another order than tile-inl.h promises. So a square of
-// numbers, a vector from each row, is turned in registers; the memory is slower than that.
+// numbers, a vector from each row, is transposed in registers; the memory is slower than that.
 template <class Read>
 HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, int count,
                                    int depth, const float* HWY_RESTRICT x) {

@@ -19,8 +19,8 @@ using Four = hn::CappedTag<float, 4>;
 constexpr int four = static_cast<int>(hn::MaxLanes(Four()));
 
 // v[k] has from[i * stride + k] in lane i.
-HWY_INLINE void load_turned(const float* HWY_RESTRICT from, std::ptrdiff_t stride,
-                            hn::Vec<Four>* v) {
+HWY_INLINE void load_transposed(const float* HWY_RESTRICT from, std::ptrdiff_t stride,
+                                hn::Vec<Four>* v) {
   const Four d;
 #if HWY_TARGET == HWY_SCALAR
   static_cast<void>(stride);
@@ -48,7 +48,7 @@ HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::ptrdiff_t st
     for (int i = 0; i < 4; ++i) to[k * step + i] = from[i * stride + k];
 #else
   hn::Vec<Four> v[4];
-  load_turned(from, stride, v);
+  load_transposed(from, stride, v);
   HWY_UNROLL(4)
   for (int k = 0; k < 4; ++k) hn::StoreU(v[k], Four(), to + k * step);
 #endif

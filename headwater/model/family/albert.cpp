@@ -31,13 +31,14 @@ Architecture albert(const Config& config) {
   model.feed_norm = "full_layer_layer_norm";
   model.text->size = config.integer_or("embedding_size", 128);
   model.text->project = {"encoder.embedding_hidden_mapping_in"};
-  model.output_heads = encoder_heads();
-  model.output_heads.push_back(sequence_head(".pooler", kernel::Activation::tanh, "classifier"));
-  HeadNames words = masked_head("predictions.dense", model.activation, "predictions.LayerNorm",
-                                "predictions.decoder", "predictions.bias");
-  model.output_heads.push_back(words);
+  model.classifiers = encoder_heads();
+  model.classifiers.push_back(sequence_head(".pooler", kernel::Activation::tanh, "classifier"));
+  ClassifierNames words =
+      masked_head("predictions.dense", model.activation, "predictions.LayerNorm",
+                  "predictions.decoder", "predictions.bias");
+  model.classifiers.push_back(words);
   words.task = "ForPreTraining";
-  model.output_heads.push_back(words);
+  model.classifiers.push_back(words);
   return model;
 }
 

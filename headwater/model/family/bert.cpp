@@ -39,18 +39,18 @@ Architecture bert(const Config& config) {
                     "pooler_size_per_head", "pooler_type", "directionality"});
   Architecture model = bert_layout(config, "bert.");
   using kernel::Activation;
-  model.output_heads = encoder_heads();
-  model.output_heads.push_back(sequence_head(".pooler.dense", Activation::tanh, "classifier"));
-  HeadNames next = sequence_head(".pooler.dense", Activation::tanh, "cls.seq_relationship");
+  model.classifiers = encoder_heads();
+  model.classifiers.push_back(sequence_head(".pooler.dense", Activation::tanh, "classifier"));
+  ClassifierNames next = sequence_head(".pooler.dense", Activation::tanh, "cls.seq_relationship");
   next.task = "ForNextSentencePrediction";
-  model.output_heads.push_back(next);
+  model.classifiers.push_back(next);
   // The weights for pre-training also have the other head; that over words is the one of use.
-  HeadNames words = masked_head("cls.predictions.transform.dense", model.activation,
-                                "cls.predictions.transform.LayerNorm", "cls.predictions.decoder",
-                                "cls.predictions.bias");
-  model.output_heads.push_back(words);
+  ClassifierNames words = masked_head("cls.predictions.transform.dense", model.activation,
+                                      "cls.predictions.transform.LayerNorm",
+                                      "cls.predictions.decoder", "cls.predictions.bias");
+  model.classifiers.push_back(words);
   words.task = "ForPreTraining";
-  model.output_heads.push_back(words);
+  model.classifiers.push_back(words);
   return model;
 }
 

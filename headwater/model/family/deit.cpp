@@ -12,12 +12,12 @@ Architecture deit(const Config& config) {
   model.up = {"intermediate.dense"};
   model.down = {"output.dense"};
   model.image->prefix.push_back("embeddings.distillation_token");
-  HeadNames both = model.output_heads.front();
+  ClassifierNames both = model.classifiers.front();
   both.task = "ForImageClassificationWithTeacher";
-  both.rows = HeadNames::Rows::first_two;
+  both.rows = ClassifierNames::Rows::first_two;
   both.out = "cls_classifier";
   both.second_out = "distillation_classifier";
-  model.output_heads.push_back(both);
+  model.classifiers.push_back(both);
   return model;
 }
 

@@ -15,7 +15,7 @@ Architecture dino_layout(const Config& config, const std::string& prefix) {
   model.feed_norm = "norm2";
   model.attention_scale = "layer_scale1.lambda1";
   model.feed_scale = "layer_scale2.lambda1";
-  model.output_heads.front().rows = HeadNames::Rows::first_and_patches;
+  model.classifiers.front().rows = ClassifierNames::Rows::first_and_patches;
   model.inner = static_cast<int>(model.width * config.number_or("mlp_ratio", 4));
   if (config.flag_or("use_swiglu_ffn", false)) {
     model.inner = (model.inner * 2 / 3 + 7) / 8 * 8;

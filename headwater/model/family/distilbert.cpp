@@ -39,10 +39,10 @@ Architecture distilbert(const Config& config) {
   text.positions = "embeddings.position_embeddings.weight";
   text.norm = "embeddings.LayerNorm";
   model.text = std::move(text);
-  model.output_heads = encoder_heads();
-  model.output_heads.push_back(
+  model.classifiers = encoder_heads();
+  model.classifiers.push_back(
       sequence_head("pre_classifier", kernel::Activation::relu, "classifier"));
-  model.output_heads.push_back(
+  model.classifiers.push_back(
       masked_head("vocab_transform", model.activation, "vocab_layer_norm", "vocab_projector", ""));
   return model;
 }

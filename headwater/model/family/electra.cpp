@@ -11,19 +11,19 @@ Architecture electra(const Config& config) {
   config.pass_over(
       {"summary_activation", "summary_last_dropout", "summary_type", "summary_use_proj"});
   using kernel::Activation;
-  model.output_heads = encoder_heads();
-  model.output_heads.push_back(
+  model.classifiers = encoder_heads();
+  model.classifiers.push_back(
       sequence_head("classifier.dense", Activation::gelu, "classifier.out_proj"));
-  model.output_heads.push_back(masked_head("generator_predictions.dense", Activation::gelu,
-                                           "generator_predictions.LayerNorm", "generator_lm_head",
-                                           ""));
+  model.classifiers.push_back(masked_head("generator_predictions.dense", Activation::gelu,
+                                          "generator_predictions.LayerNorm", "generator_lm_head",
+                                          ""));
   // Whether each token was replaced.
-  HeadNames replaced = sequence_head("discriminator_predictions.dense", model.activation,
-                                     "discriminator_predictions.dense_prediction");
+  ClassifierNames replaced = sequence_head("discriminator_predictions.dense", model.activation,
+                                           "discriminator_predictions.dense_prediction");
   replaced.task = "ForPreTraining";
-  replaced.kind = HeadNames::Kind::token_classes;
-  replaced.rows = HeadNames::Rows::each;
-  model.output_heads.push_back(replaced);
+  replaced.kind = ClassifierNames::Kind::token_classes;
+  replaced.rows = ClassifierNames::Rows::each;
+  model.classifiers.push_back(replaced);
   return model;
 }
 

@@ -46,7 +46,7 @@ Architecture gpt2(const Config& config) {
   text.words = "wte.weight";
   text.positions = "wpe.weight";
   model.text = std::move(text);
-  model.output_heads =
+  model.classifiers =
       decoder_heads("LMHeadModel", "classifier", config.flag_or("tie_word_embeddings", true));
   return model;
 }

@@ -42,7 +42,7 @@ Architecture llama_layout(const Config& config) {
   text.vocabulary = config.integer("vocab_size");
   text.words = "embed_tokens.weight";
   model.text = std::move(text);
-  model.output_heads =
+  model.classifiers =
       decoder_heads("ForCausalLM", "score", config.flag_or("tie_word_embeddings", false));
   return model;
 }

@@ -18,11 +18,11 @@ Architecture roberta(const Config& config) {
         config.name(), *model.positions, padding + 1, padding);
   model.positions = *model.positions - (padding + 1);
   using kernel::Activation;
-  model.output_heads = encoder_heads();
-  model.output_heads.push_back(
+  model.classifiers = encoder_heads();
+  model.classifiers.push_back(
       sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
-  model.output_heads.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
-                                           "lm_head.decoder", "lm_head.bias"));
+  model.classifiers.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
+                                          "lm_head.decoder", "lm_head.bias"));
   return model;
 }
 

@@ -60,9 +60,9 @@ void encoder_sizes(const Config& config, Architecture& model) {
 
 namespace {
 
-HeadNames plain_head(const char* task, HeadNames::Kind kind, HeadNames::Rows rows,
-                     const std::string& out) {
-  HeadNames head;
+ClassifierNames plain_head(const char* task, ClassifierNames::Kind kind, ClassifierNames::Rows rows,
+                           const std::string& out) {
+  ClassifierNames head;
   head.task = task;
   head.kind = kind;
   head.rows = rows;
@@ -72,28 +72,28 @@ HeadNames plain_head(const char* task, HeadNames::Kind kind, HeadNames::Rows row
 
 }  // namespace
 
-std::vector<HeadNames> encoder_heads() {
-  using Kind = HeadNames::Kind;
-  using Rows = HeadNames::Rows;
+std::vector<ClassifierNames> encoder_heads() {
+  using Kind = ClassifierNames::Kind;
+  using Rows = ClassifierNames::Rows;
   return {plain_head("ForTokenClassification", Kind::token_classes, Rows::each, "classifier"),
           plain_head("ForQuestionAnswering", Kind::answers, Rows::each, "qa_outputs")};
 }
 
-HeadNames sequence_head(const std::string& dense, kernel::Activation activation,
-                        const std::string& out) {
-  HeadNames head = plain_head("ForSequenceClassification", HeadNames::Kind::classes,
-                              HeadNames::Rows::first, out);
+ClassifierNames sequence_head(const std::string& dense, kernel::Activation activation,
+                              const std::string& out) {
+  ClassifierNames head = plain_head("ForSequenceClassification", ClassifierNames::Kind::classes,
+                                    ClassifierNames::Rows::first, out);
   head.dense_in_body = dense.starts_with('.');
   head.dense = {head.dense_in_body ? dense.substr(1) : dense};
   head.activation = activation;
   return head;
 }
 
-HeadNames masked_head(const std::string& dense, kernel::Activation activation,
-                      const std::string& norm, const std::string& out,
-                      const std::string& out_bias) {
-  HeadNames head =
-      plain_head("ForMaskedLM", HeadNames::Kind::masked_words, HeadNames::Rows::each, out);
+ClassifierNames masked_head(const std::string& dense, kernel::Activation activation,
+                            const std::string& norm, const std::string& out,
+                            const std::string& out_bias) {
+  ClassifierNames head = plain_head("ForMaskedLM", ClassifierNames::Kind::masked_words,
+                                    ClassifierNames::Rows::each, out);
   head.dense = {dense};
   head.activation = activation;
   head.norm = norm;
@@ -102,11 +102,11 @@ HeadNames masked_head(const std::string& dense, kernel::Activation activation,
   return head;
 }
 
-std::vector<HeadNames> decoder_heads(const std::string& language, const std::string& token_out,
-                                     bool tied) {
-  using Kind = HeadNames::Kind;
-  using Rows = HeadNames::Rows;
-  HeadNames words = plain_head(language.c_str(), Kind::next_words, Rows::each, "lm_head");
+std::vector<ClassifierNames> decoder_heads(const std::string& language,
+                                           const std::string& token_out, bool tied) {
+  using Kind = ClassifierNames::Kind;
+  using Rows = ClassifierNames::Rows;
+  ClassifierNames words = plain_head(language.c_str(), Kind::next_words, Rows::each, "lm_head");
   words.tied = tied;
   return {words, plain_head("ForSequenceClassification", Kind::classes, Rows::last, "score"),
           plain_head("ForTokenClassification", Kind::token_classes, Rows::each, token_out),

@@ -18,20 +18,21 @@ kernel::Activation activation(const Config& config, std::string_view key,
 void encoder_sizes(const Config& config, Architecture& model);
 
 /// The heads that encoders of text have in common: ForTokenClassification and ForQuestionAnswering.
-std::vector<HeadNames> encoder_heads();
+std::vector<ClassifierNames> encoder_heads();
 
 /// ForSequenceClassification: out(activation(dense(first row))). A dense name that begins with a
 /// dot is one of the body.
-HeadNames sequence_head(const std::string& dense, kernel::Activation activation,
-                        const std::string& out);
+ClassifierNames sequence_head(const std::string& dense, kernel::Activation activation,
+                              const std::string& out);
 
 /// ForMaskedLM: out(norm(activation(dense(row)))), out tied to the words where it has no weight.
-HeadNames masked_head(const std::string& dense, kernel::Activation activation,
-                      const std::string& norm, const std::string& out, const std::string& out_bias);
+ClassifierNames masked_head(const std::string& dense, kernel::Activation activation,
+                            const std::string& norm, const std::string& out,
+                            const std::string& out_bias);
 
 /// The heads of causal models: `language` is the task of the one over words.
-std::vector<HeadNames> decoder_heads(const std::string& language, const std::string& token_out,
-                                     bool tied);
+std::vector<ClassifierNames> decoder_heads(const std::string& language,
+                                           const std::string& token_out, bool tied);
 
 /// Blocks, names and word embeddings of BERT, as BERT, RoBERTa and ELECTRA have them.
 Architecture bert_layout(const Config& config, const std::string& prefix);

@@ -27,10 +27,10 @@ Architecture vit_layout(const Config& config, const std::string& prefix) {
   image.prefix = {"embeddings.cls_token"};
   image.positions = "embeddings.position_embeddings";
   model.image = std::move(image);
-  HeadNames head;
+  ClassifierNames head;
   head.task = "ForImageClassification";
   head.out = "classifier";
-  model.output_heads = {head};
+  model.classifiers = {head};
   return model;
 }
 

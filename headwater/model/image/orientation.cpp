@@ -71,8 +71,8 @@ std::optional<int> xmp_orientation(std::span<const std::byte> xmp) {
 
 Image upright(Image image, int orientation) {
   if (orientation < 2 || orientation > 8) return image;
-  const bool turned = orientation >= 5;  // rows become columns
-  Image out(turned ? image.height : image.width, turned ? image.width : image.height);
+  const bool sideways = orientation >= 5;  // rows become columns
+  Image out(sideways ? image.height : image.width, sideways ? image.width : image.height);
   // 5 to 8 are 1, 4, 3, 2 with rows and columns exchanged before: as Exif defines them.
   const bool from_right =
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
@@ -81,7 +81,7 @@ Image upright(Image image, int orientation) {
   for (int y = 0; y < out.height; ++y) {
     const std::span<uint8_t> to = out.row(y);
     for (int x = 0; x < out.width; ++x) {
-      int from_x = turned ? y : x, from_y = turned ? x : y;
+      int from_x = sideways ? y : x, from_y = sideways ? x : y;
       if (from_right) from_x = image.width - 1 - from_x;
       if (from_bottom) from_y = image.height - 1 - from_y;
       std::copy_n(image.row(from_y).begin() + std::ptrdiff_t{3} * from_x, 3,

@@ -105,8 +105,9 @@ Pixels ImageProcessor::apply(const Image& image) const {
   return out;
 }
 
-Picture picture_of(const Image& image, const ImageBox& seen, int rows, int columns, int prefix) {
-  Picture out{image.width, image.height, seen, image, rows, columns, prefix};
+PatchGrid patch_grid_of(const Image& image, const ImageBox& seen, int rows, int columns,
+                        int prefix) {
+  PatchGrid out{image.width, image.height, seen, image, rows, columns, prefix};
   const int longest = std::max(image.width, image.height);
   if (longest > largest_kept) {
     const double scale = static_cast<double>(largest_kept) / longest;

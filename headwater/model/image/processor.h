@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headwater/model/image/processor_config.h"
-#include "headwater/source/picture.h"
+#include "headwater/source/patch_grid.h"
 
 namespace headwater {
 
@@ -43,6 +43,7 @@ class ImageProcessor {
 
 /// What a result keeps of an image: `image` (made smaller above 1024 pixels a side), the part that
 /// was seen, and the patches.
-Picture picture_of(const Image& image, const ImageBox& seen, int rows, int columns, int prefix);
+PatchGrid patch_grid_of(const Image& image, const ImageBox& seen, int rows, int columns,
+                        int prefix);
 
 }  // namespace headwater

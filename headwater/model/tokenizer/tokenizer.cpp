@@ -180,6 +180,10 @@ std::optional<int> Tokenizer::id_of(std::string_view token) const {
   return added ? added : parts_->model->id_of(token);
 }
 
+bool Tokenizer::knows(int id) const {
+  return parts_->added.token_of(id) || parts_->model->token_of(id);
+}
+
 std::string Tokenizer::token_of(int id) const {
   auto token = parts_->added.token_of(id);
   if (!token) token = parts_->model->token_of(id);

@@ -39,6 +39,7 @@ class Tokenizer {
   size_t special_count(bool pair) const;
 
   std::optional<int> id_of(std::string_view token) const;
+  bool knows(int id) const;
   /// Throws Error if no token has this id.
   std::string token_of(int id) const;
   bool is_special(int id) const;

@@ -1,0 +1,258 @@
+#include "headwater/method/evaluate/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/stopwatch.h"
+#include "headwater/method/evaluate/layered_rows.h"
+#include "headwater/method/evaluate/truth.h"
+#include "headwater/method/spearman.h"
+
+namespace headwater {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+Spread spread_of(const std::vector<double>& samples) {
+  double sum = 0, squares = 0;
+  int count = 0;
+  for (const double x : samples)
+    if (!std::isnan(x)) {
+      sum += x;
+      ++count;
+    }
+  if (count == 0) return {none, none, 0};
+  const double mean = sum / count;
+  for (const double x : samples)
+    if (!std::isnan(x)) squares += (x - mean) * (x - mean);
+  return {mean, std::sqrt(squares / count), count};
+}
+
+Vector at(std::span<const float> values, const std::vector<int>& places) {
+  Vector out;
+  for (const int j : places) out.push_back(values[static_cast<size_t>(j)]);
+  return out;
+}
+
+// How far the largest of D are true ones.
+double hit(std::span<const float> values, const std::vector<int>& given,
+           const std::vector<bool>& truth) {
+  float top = -std::numeric_limits<float>::infinity();
+  int at_top = 0, right = 0;
+  for (const int j : given) {
+    const float value = values[static_cast<size_t>(j)];
+    if (value < top) continue;
+    if (value > top) at_top = right = 0;
+    top = value;
+    ++at_top;
+    right += truth[static_cast<size_t>(j)];
+  }
+  return static_cast<double>(right) / at_top;
+}
+
+double share_of(const std::vector<int>& given, const std::vector<bool>& truth) {
+  int right = 0;
+  for (const int j : given) right += truth[static_cast<size_t>(j)];
+  return static_cast<double>(right) / static_cast<double>(given.size());
+}
+
+// The tokens of C.
+std::vector<int> counted_tokens(const Description& example, const Question& question, int row) {
+  std::vector<int> out;
+  for (int j = 0; j < static_cast<int>(example.tokens.size()); ++j) {
+    const size_t k = static_cast<size_t>(j);
+    const bool seen = !(example.causal.value_or(false) && j > row);
+    const bool place = !example.patches || j >= example.patches->prefix;
+    if (seen && place && (question.counted.empty() || question.counted[k])) out.push_back(j);
+  }
+  if (out.empty()) fail("{}: no token counts, expected one at least; filter less", example.name);
+  return out;
+}
+
+// The tokens of D. Throws Error if none of them is a true one.
+std::vector<int> given_of(const Description& example, const std::vector<int>& counted,
+                          const std::vector<bool>& truth) {
+  const std::vector<bool> own = given_tokens(example);
+  std::vector<int> given;
+  for (const int j : counted)
+    if (own[static_cast<size_t>(j)]) given.push_back(j);
+  if (given.empty() || share_of(given, truth) == 0)
+    fail("{}: none of the true tokens counts, expected one at least; filter less", example.name);
+  return given;
+}
+
+FaithfulnessSpread spread_of(const std::string& method, const std::vector<Faithfulness>& samples) {
+  const auto spread = [&](double Faithfulness::*field) {
+    std::vector<double> numbers;
+    for (const Faithfulness& one : samples) numbers.push_back(one.*field);
+    return spread_of(numbers);
+  };
+  FaithfulnessSpread out{method, spread(&Faithfulness::comprehensiveness),
+                         spread(&Faithfulness::sufficiency), spread(&Faithfulness::area),
+                         std::vector<double>(samples[0].curve.size(), 0.0)};
+  for (const Faithfulness& one : samples)
+    for (size_t k = 0; k < one.curve.size(); ++k)
+      out.curve[k] += one.curve[k] / static_cast<double>(samples.size());
+  return out;
+}
+
+}  // namespace
+
+struct Evaluator::NamedValues {
+  std::string name;
+  std::vector<std::span<const float>> by_layer;
+};
+
+// All methods, and the references with a single layer.
+std::vector<Evaluator::NamedValues> Evaluator::all_values(const std::vector<LayeredRow>& rows,
+                                                          const ExampleRecord& record) {
+  std::vector<NamedValues> out;
+  for (const LayeredRow& row : rows)
+    out.push_back({row.method, {row.by_layer.begin(), row.by_layer.end()}});
+  out.push_back({"input-gradient", {record.gradient}});
+  if (!record.blank_out.empty()) out.push_back({"blank-out", {record.blank_out}});
+  return out;
+}
+
+Evaluator::Evaluator(const Options& options, const EvaluateOptions& what)
+    : options_(options), what_(what) {
+  if (options.preset == Preset::metrics)
+    fail_usage(
+        "preset metrics: is a product from below, expected one that gradients know; leave it out");
+  if (options.row.kind == Row::Kind::mean)
+    fail_usage("`row` mean: is no token, expected one output token; leave it out");
+  so_far_.options = options;
+  so_far_.what = what;
+  so_far_.methods = layered_methods();
+}
+
+void Evaluator::add(Source& source, const Question& question) {
+  const Stopwatch whole;
+  const Description& example = source.description();
+  const Range range = resolve(options_.layers, example.layers, example.name);
+  std::optional<int> asked;
+  if (options_.row.kind != Row::Kind::all)
+    asked = resolve(options_.row, example.tokens, example.name).front();
+  GradientMaps maps =
+      gradient_maps(source, {question.target, "", question.target_row ? question.target_row : asked,
+                             options_.fuse, range});
+
+  ExampleRecord record;
+  record.line = question.line;
+  record.tokens = example.tokens;
+  record.target = maps.answer.target.logit;
+  record.row = asked.value_or(record.target.row);
+  record.gradient = std::move(maps.answer.input.norm);
+  const std::vector<int> counted = counted_tokens(example, question, record.row);
+  record.counted.assign(example.tokens.size(), false);
+  for (const int j : counted) record.counted[static_cast<size_t>(j)] = true;
+  const std::vector<LayeredRow> rows = layered_rows(source, options_, record.row, maps);
+
+  Probabilities probabilities([&](std::span<const int> blanked) {
+    return differentiable(source).outcome(record.target, blanked).probability;
+  });
+  if (what_.blank_out || what_.faithfulness) record.probability = probabilities.without({});
+  if (what_.blank_out) {
+    record.blank_out.assign(example.tokens.size(), 0.0f);
+    for (const int j : counted)
+      record.blank_out[static_cast<size_t>(j)] =
+          static_cast<float>(*record.probability - probabilities.without({j}));
+  }
+  const std::vector<NamedValues> values = all_values(rows, record);
+  // Everything that can fail comes before anything is kept.
+  std::vector<int> given;
+  if (!question.truth.empty()) given = given_of(example, counted, question.truth);
+  std::vector<Faithfulness> curves;
+  if (what_.faithfulness)
+    for (const NamedValues& one : values)
+      curves.push_back(faithfulness(one.by_layer.back(), counted, probabilities));
+
+  if (so_far_.examples.empty()) {
+    so_far_.source = example;
+    so_far_.layers = range;
+    for (const NamedValues& one : values) all_methods_.push_back(one.name);
+  }
+  correlate(rows, counted, record);
+  if (!given.empty()) point(values, given, question.truth);
+  faithfulness_.resize(curves.size());
+  for (size_t m = 0; m < curves.size(); ++m) faithfulness_[m].push_back(std::move(curves[m]));
+  so_far_.examples.push_back(std::move(record));
+  so_far_.timing.method += whole.seconds();
+}
+
+void Evaluator::correlate(const std::vector<LayeredRow>& rows, const std::vector<int>& counted,
+                          ExampleRecord& record) {
+  std::vector<std::span<const float>> references;
+  if (what_.blank_out) references.emplace_back(record.blank_out);
+  if (what_.gradient) references.emplace_back(record.gradient);
+  correlations_.resize(references.size());
+  for (size_t r = 0; r < references.size(); ++r) {
+    const Vector importance = at(references[r], counted);
+    auto& found = record.correlation.emplace_back(rows.size());
+    correlations_[r].resize(rows.size());
+    for (size_t m = 0; m < rows.size(); ++m) {
+      correlations_[r][m].resize(rows[m].by_layer.size());
+      for (size_t l = 0; l < rows[m].by_layer.size(); ++l) {
+        found[m].push_back(spearman(at(rows[m].by_layer[l], counted), importance));
+        correlations_[r][m][l].push_back(found[m].back());
+      }
+    }
+  }
+}
+
+void Evaluator::point(const std::vector<NamedValues>& values, const std::vector<int>& given,
+                      const std::vector<bool>& truth) {
+  chances_.push_back(share_of(given, truth));
+  hits_.resize(values.size());
+  for (size_t m = 0; m < values.size(); ++m) {
+    hits_[m].resize(values[m].by_layer.size());
+    for (size_t l = 0; l < values[m].by_layer.size(); ++l)
+      hits_[m][l].push_back(hit(values[m].by_layer[l], given, truth));
+  }
+}
+
+Evaluation Evaluator::result(std::string file) const {
+  Evaluation out = so_far_;
+  out.file = std::move(file);
+  add_correlations(out);
+  if (!chances_.empty()) {
+    out.truth = TruthTable{{}, spread_of(chances_)};
+    for (size_t m = 0; m < hits_.size(); ++m) {
+      MethodSpread& method = out.truth->methods.emplace_back(MethodSpread{all_methods_[m], {}});
+      for (const auto& samples : hits_[m]) method.layers.push_back(spread_of(samples));
+    }
+    if (chances_.size() < out.examples.size())
+      out.notes.push_back(
+          fmt::format("{} of {} examples say the truth", chances_.size(), out.examples.size()));
+  }
+  for (size_t m = 0; m < faithfulness_.size(); ++m)
+    out.faithfulness.push_back(spread_of(all_methods_[m], faithfulness_[m]));
+  return out;
+}
+
+void Evaluator::add_correlations(Evaluation& out) const {
+  std::vector<std::string> references;
+  if (what_.blank_out) references.emplace_back("blank-out");
+  if (what_.gradient) references.emplace_back("gradient");
+  for (size_t r = 0; r < correlations_.size(); ++r) {
+    CorrelationTable table{references[r], {}};
+    int most = 0;
+    for (size_t m = 0; m < correlations_[r].size(); ++m) {
+      MethodSpread& method = table.methods.emplace_back(MethodSpread{out.methods[m], {}});
+      for (const auto& samples : correlations_[r][m]) {
+        method.layers.push_back(spread_of(samples));
+        most = std::max(most, static_cast<int>(samples.size()) - method.layers.back().count);
+      }
+    }
+    if (most > 0)
+      out.notes.push_back(fmt::format(
+          "against {}, up to {} of {} examples have no correlation, values being constant, and are "
+          "left out (count says where)",
+          references[r], most, out.examples.size()));
+    out.correlations.push_back(std::move(table));
+  }
+}
+
+}  // namespace headwater

@@ -1,0 +1,57 @@
+#include "headwater/method/evaluate/faithfulness.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headwater {
+namespace {
+
+constexpr std::array<int, 5> shares = {1, 5, 10, 20, 50};  // per cent
+constexpr int steps = 10;
+
+// ceil(percent / 100 * count), in whole numbers.
+size_t part_of(size_t count, size_t percent) { return (count * percent + 99) / 100; }
+
+// Sorted, as Probabilities wants it.
+std::vector<int> some(std::vector<int>::const_iterator begin,
+                      std::vector<int>::const_iterator end) {
+  std::vector<int> out(begin, end);
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace
+
+double Probabilities::without(const std::vector<int>& blanked) {
+  const auto [place, fresh] = known_.try_emplace(blanked, 0.0);
+  if (fresh) place->second = ask_(blanked);
+  return place->second;
+}
+
+Faithfulness faithfulness(std::span<const float> values, const std::vector<int>& counted,
+                          Probabilities& probabilities) {
+  std::vector<int> order = counted;
+  std::ranges::stable_sort(order, [&](int a, int b) {
+    return values[static_cast<size_t>(a)] > values[static_cast<size_t>(b)];
+  });
+  const auto after = [&](size_t count) {
+    return order.cbegin() + static_cast<std::ptrdiff_t>(count);
+  };
+  const double whole = probabilities.without({});
+  Faithfulness out;
+  for (const int share : shares) {
+    const size_t count = part_of(order.size(), static_cast<size_t>(share));
+    const double removed = probabilities.without(some(order.cbegin(), after(count)));
+    const double alone = probabilities.without(some(after(count), order.cend()));
+    out.comprehensiveness += (whole - removed) / static_cast<double>(shares.size());
+    out.sufficiency += (whole - alone) / static_cast<double>(shares.size());
+  }
+  for (size_t step = 0; step <= steps; ++step) {
+    const size_t count = part_of(order.size(), 100 * step / steps);
+    out.curve.push_back(probabilities.without(some(order.cbegin(), after(count))));
+    if (step > 0) out.area += (out.curve[step] + out.curve[step - 1]) / 2 / steps;
+  }
+  return out;
+}
+
+}  // namespace headwater

@@ -1,0 +1,86 @@
+#include "headwater/method/evaluate/layered_rows.h"
+
+#include <algorithm>
+
+#include "headwater/kernel/kernel.h"
+#include "headwater/layer/layers.h"
+#include "headwater/method/average.h"
+#include "headwater/method/flow/flow.h"
+#include "headwater/method/rollout.h"
+#include "headwater/source/differentiable.h"
+
+namespace headwater {
+namespace {
+
+Vector first_row(const Matrix& values) { return {values.row(0).begin(), values.row(0).end()}; }
+
+LayeredRow rows_of(std::string method, const Attribution& result) {
+  LayeredRow out{std::move(method), {}};
+  for (const Matrix& values : result.values) out.by_layer.push_back(first_row(values));
+  return out;
+}
+
+// v times each layer from `top` down; `keep` adds what v was, as chefer does.
+Vector product_down(const std::vector<Matrix>& layers, size_t top, int row, bool keep) {
+  Vector v(static_cast<size_t>(layers[top].columns()), 0.0f), next(v.size());
+  v[static_cast<size_t>(row)] = 1;
+  for (size_t l = top + 1; l-- > 0;) {
+    kernel::multiply(v, layers[l], next);
+    if (keep)
+      for (size_t j = 0; j < v.size(); ++j) next[j] += v[j];
+    std::swap(v, next);
+  }
+  return v;
+}
+
+}  // namespace
+
+std::vector<std::string> layered_methods() {
+  return {"raw", "rollout", "flow", "gradient", "gradient-rollout", "chefer"};
+}
+
+GradientMaps gradient_maps(Source& source, const GradientRequest& request) {
+  GradientMaps out;
+  out.answer = differentiable(source).gradients(request, [&](int, MatrixSpan map) {
+    Matrix copy(map.rows(), map.columns());
+    std::copy_n(map.data(), copy.size(), copy.data());
+    out.maps.push_back(std::move(copy));
+  });
+  std::ranges::reverse(out.maps);  // they came from the top down
+  return out;
+}
+
+std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int row,
+                                     GradientMaps& maps) {
+  Options one = options;
+  one.row = {Row::Kind::index, row};
+  const Description& example = source.description();
+  const Range range = resolve(options.layers, example.layers, example.name);
+  std::vector<LayeredRow> out;
+  // Rollout first: it keeps the queries and keys that the others then use.
+  LayeredRow rolled = rows_of("rollout", rollout_by_layer(source, one));
+  LayeredRow plain{"raw", {}};
+  for (int l = range.begin; l < range.end; ++l)
+    plain.by_layer.push_back(first_row(raw(source, l, one).values[0]));
+  FlowOptions every;
+  every.every_layer = true;
+  out.push_back(std::move(plain));
+  out.push_back(std::move(rolled));
+  out.push_back(rows_of("flow", flow(source, one, every)));
+
+  LayeredRow single{"gradient", {}}, relevance{"chefer", {}}, product{"gradient-rollout", {}};
+  for (size_t top = 0; top < maps.maps.size(); ++top) {
+    const std::span<const float> own = MatrixView(maps.maps[top]).row(row);
+    single.by_layer.emplace_back(own.begin(), own.end());
+    relevance.by_layer.push_back(product_down(maps.maps, top, row, true));
+  }
+  for (Matrix& map : maps.maps) prepare_layer(map, options);
+  for (size_t top = 0; top < maps.maps.size(); ++top)
+    product.by_layer.push_back(product_down(maps.maps, top, row, false));
+  out.push_back(std::move(single));
+  out.push_back(std::move(product));
+  out.push_back(std::move(relevance));
+  return out;
+}
+
+}  // namespace headwater

@@ -1,0 +1,57 @@
+#include "headwater/method/evaluate/truth.h"
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+
+namespace headwater {
+
+std::vector<bool> true_tokens(const Description& example, const std::vector<TextSpan>& spans) {
+  std::vector<bool> out(example.tokens.size(), false);
+  for (const auto& [begin, end] : spans) {
+    bool any = false;
+    for (size_t t = 0; t < example.places.size(); ++t) {
+      const TokenPlace& place = example.places[t];
+      if (place.text != 0 || std::max(place.begin, begin) >= std::min(place.end, end)) continue;
+      out[t] = any = true;
+    }
+    if (!any)
+      fail("truth [{}, {}] holds no token of {}, expected bytes of its text; check the span", begin,
+           end, example.name);
+  }
+  return out;
+}
+
+std::vector<bool> true_patches(const Description& example, const ImageBox& box) {
+  if (!example.patches)
+    fail("{}: takes no images, expected a model that does for a box; give truth", example.name);
+  const PatchGrid& picture = *example.patches;
+  std::vector<bool> out(example.tokens.size(), false);
+  const double width = picture.seen.width / picture.columns;
+  const double height = picture.seen.height / picture.rows;
+  bool any = false;
+  for (int k = 0; k < picture.rows * picture.columns; ++k) {
+    const double x = picture.seen.x + (k % picture.columns + 0.5) * width - box.x;
+    const double y = picture.seen.y + (k / picture.columns + 0.5) * height - box.y;
+    if (x < 0 || y < 0 || x >= box.width || y >= box.height) continue;
+    out[static_cast<size_t>(picture.prefix + k)] = any = true;
+  }
+  if (!any)
+    fail(
+        "box [{}, {}, {}, {}] holds the middle of no patch that {} sees, expected one at least; "
+        "check the box",
+        box.x, box.y, box.width, box.height, example.name);
+  return out;
+}
+
+std::vector<bool> given_tokens(const Description& example) {
+  const size_t n = example.tokens.size();
+  std::vector<bool> out(n, true);
+  for (size_t t = 0; t < n; ++t) {
+    if (example.patches) out[t] = static_cast<int>(t) >= example.patches->prefix;
+    if (t < example.places.size() && example.places[t].text < 0) out[t] = false;
+  }
+  return out;
+}
+
+}  // namespace headwater

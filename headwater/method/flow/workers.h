@@ -1,0 +1,35 @@
+// The solvers of a flow computation, one a thread, as many as memory allows.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "headwater/kernel/flow/columns.h"
+#include "headwater/kernel/flow/flow.h"
+#include "headwater/method/flow/capacities.h"
+
+namespace headwater {
+
+class Workers {
+ public:
+  /// Borrows the capacities.
+  explicit Workers(const Capacities& capacities);
+
+  int count() const { return static_cast<int>(solvers_.size()); }
+
+  /// How many n x n matrices of int32 the rest of the work may take: a flow over these layers takes
+  /// at most (2 L + 8) n^2 x 4 bytes and 64 MB.
+  int matrices_left() const { return matrices_left_; }
+
+  /// Calls task(solver, worker, k) for k = 0 ... tasks - 1, each once, in any order. What one
+  /// throws is thrown again here, after the others have stopped.
+  void run(int tasks, const std::function<void(kernel::FlowSolver&, int worker, int k)>& task);
+
+ private:
+  kernel::FlowNetwork network_;
+  std::unique_ptr<kernel::FlowColumns> columns_;
+  std::vector<std::unique_ptr<kernel::FlowSolver>> solvers_;
+  int matrices_left_ = 0;
+};
+
+}  // namespace headwater

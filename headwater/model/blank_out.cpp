@@ -1,0 +1,48 @@
+// What a model run on one input says when it does not see some of it.
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/classifier.h"
+#include "headwater/model/model_source.h"
+
+namespace headwater {
+namespace {
+
+// The share of the k-th among e^logits, whose largest is taken out first.
+double softmax_at(const std::vector<double>& logits, size_t k) {
+  if (logits.size() == 1) return 1 / (1 + std::exp(-logits[0]));
+  const double top = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit - top);
+  return std::exp(logits[k] - top) / sum;
+}
+
+}  // namespace
+
+Outcome ModelSource::outcome(const Logit& logit, std::span<const int> blanked) {
+  const Architecture& shape = model_.architecture();
+  const Classifier& classifier = model_.classifier();
+  Forward forward(model_, blanked.empty() ? embed() : embed_without(blanked));
+  while (forward.next() < shape.layers) forward.step();
+  Matrix finished(forward.hidden().rows(), shape.width);
+  model_.finish(forward.hidden(), finished);
+
+  const bool answers = classifier.kind() == Classifier::Kind::answers;
+  const MatrixView seen = finished;
+  const Matrix logits =
+      classifier.logits(answers || !classifier.by_row() ? seen : seen.rows(logit.row, 1));
+  std::vector<double> beside;
+  if (answers)
+    for (int t = 0; t < logits.rows(); ++t) beside.push_back(double{logits(t, logit.id)});
+  else
+    beside.assign(logits.row(0).begin(), logits.row(0).end());
+  const size_t own = static_cast<size_t>(answers ? logit.row : logit.id);
+  const Outcome out{beside[own], softmax_at(beside, own)};
+  if (!std::isfinite(out.probability))
+    fail("{}: the logit of '{}' is {}, expected a number; check that the weights are whole",
+         model_.name(), logit.name, out.logit);
+  return out;
+}
+
+}  // namespace headwater

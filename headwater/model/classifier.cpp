@@ -1,0 +1,171 @@
+#include "headwater/model/classifier.h"
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/norm.h"
+
+namespace headwater {
+namespace {
+
+const ClassifierNames& find_names(const Model& model) {
+  const Architecture& shape = model.architecture();
+  const auto found = std::ranges::find_if(shape.classifiers, [&](const ClassifierNames& head) {
+    return shape.saved_as.ends_with(head.task);
+  });
+  if (found != shape.classifiers.end()) return *found;
+  const bool bare = shape.saved_as.empty() || shape.saved_as.ends_with("Model");
+  fail("{}: {}, expected a head that gives logits{}; use weights that were saved with one",
+       model.name(),
+       shape.saved_as.empty() ? "config.json names no class under architectures"
+                              : fmt::format("was saved from {}", shape.saved_as),
+       bare ? ", of classes or of words" : " and that headwater knows");
+}
+
+// The sizes of `out` are those of its tensor: config.json may leave the number of classes out.
+LinearWeights bind_out(const Model& model, const ClassifierNames& head, const std::string& name,
+                       int inputs) {
+  const Checkpoint& checkpoint = model.checkpoint();
+  LinearWeights out;
+  if (checkpoint.has(name + ".weight")) {
+    const std::vector<int64_t>& shape = checkpoint.shape(name + ".weight");
+    const int64_t outputs = shape.size() == 2 && shape[0] <= Config::most ? shape[0] : 0;
+    out.weights = checkpoint.matrix(name + ".weight", static_cast<int>(outputs), inputs);
+  } else if (head.tied && model.words().inputs == inputs) {
+    out.weights = model.words();
+  } else {
+    fail(
+        "{}: has no tensor '{}.weight', expected the head of {}; check that weights and "
+        "config.json belong together",
+        model.name(), name, model.architecture().saved_as);
+  }
+  for (const std::string& bias : {head.out_bias, name + ".bias"})
+    if (out.bias.empty() && !bias.empty() && checkpoint.has(bias))
+      out.bias = checkpoint.vector(bias, {out.weights.outputs});
+  if (out.weights.outputs == 0 ||
+      (head.kind == ClassifierNames::Kind::answers && out.weights.outputs != 2))
+    fail("{}: '{}.weight' has {} outputs, expected {}; check the weights", model.name(), name,
+         out.weights.outputs, head.kind == ClassifierNames::Kind::answers ? "2" : "at least one");
+  return out;
+}
+
+Matrix copy_of(MatrixView x) {
+  Matrix copy(x.rows(), x.columns());
+  for (int t = 0; t < x.rows(); ++t) std::ranges::copy(x.row(t), copy.row(t).begin());
+  return copy;
+}
+
+}  // namespace
+
+Classifier::Classifier(const Model& model) : model_(model), names_(find_names(model)) {
+  const Architecture& shape = model.architecture();
+  const Checkpoint& checkpoint = model.checkpoint();
+  int inputs = shape.width;
+  if (names_.rows == ClassifierNames::Rows::first_and_patches) inputs *= 2;
+  if (!names_.dense.name.empty()) {
+    const std::string prefix = names_.dense_in_body ? model.prefix() : "";
+    // Heads over words go back to the size of a word, those over classes keep the width.
+    const int outputs = names_.norm.empty() ? shape.width : shape.text->size;
+    dense_ = bind_linear(checkpoint, prefix, names_.dense, outputs, inputs);
+    inputs = outputs;
+  }
+  if (!names_.norm.empty()) norm_ = bind_norm(checkpoint, names_.norm, shape.norm, inputs);
+  out_ = bind_out(model, names_, names_.out, inputs);
+  if (names_.second_out.empty()) return;
+  second_ = bind_out(model, names_, names_.second_out, inputs);
+  if (second_.weights.outputs != out_.weights.outputs)
+    fail("{}: '{}.weight' has {} outputs, expected {}, those of '{}.weight'; check the weights",
+         model.name(), names_.second_out, second_.weights.outputs, out_.weights.outputs,
+         names_.out);
+}
+
+bool Classifier::by_row() const {
+  return names_.rows != ClassifierNames::Rows::first_two &&
+         names_.rows != ClassifierNames::Rows::first_and_patches;
+}
+
+int Classifier::row(const std::vector<int>& ids, int n) const {
+  if (names_.rows != ClassifierNames::Rows::last) return 0;
+  const std::optional<int>& padding = model_.architecture().padding_id;
+  if (!padding || ids.empty()) return n - 1;
+  for (int t = n - 1; t > 0; --t)
+    if (ids[static_cast<size_t>(t)] != *padding) return t;
+  return 0;
+}
+
+Classifier::Steps Classifier::steps(MatrixView finished) const {
+  const Architecture& shape = model_.architecture();
+  Steps steps;
+  if (names_.rows == ClassifierNames::Rows::first_and_patches) {
+    const int first = model_.image_prefix(), patches = finished.rows() - first;
+    steps.seen = Matrix(1, 2 * shape.width);
+    for (int d = 0; d < shape.width; ++d) {
+      double sum = 0;
+      for (int t = first; t < finished.rows(); ++t) sum += double{finished(t, d)};
+      steps.seen(0, d) = finished(0, d);
+      steps.seen(0, shape.width + d) = static_cast<float>(sum / patches);
+    }
+  } else {
+    steps.seen = copy_of(by_row() ? finished : finished.rows(0, 2));
+  }
+  const int rows = steps.seen.rows();
+  if (dense_.weights.outputs > 0) {
+    steps.dense = Matrix(rows, dense_.weights.outputs);
+    steps.activated = Matrix(rows, dense_.weights.outputs);
+    kernel::linear(steps.seen, dense_.weights, {dense_.bias, {}, {}}, steps.dense);
+    kernel::linear(steps.seen, dense_.weights, {dense_.bias, names_.activation, {}},
+                   steps.activated);
+  }
+  const Matrix& before = dense_.weights.outputs > 0 ? steps.activated : steps.seen;
+  steps.features = before.copy();
+  if (!norm_.weight.empty()) apply_norm(shape, norm_, before, steps.features);
+  return steps;
+}
+
+Matrix Classifier::logits(MatrixView finished) const {
+  const Steps to = steps(finished);
+  if (second_.weights.outputs == 0) {
+    Matrix out(to.features.rows(), outputs());
+    kernel::linear(to.features, out_.weights, {out_.bias, {}, {}}, out);
+    return out;
+  }
+  Matrix one(1, outputs()), other(1, outputs());
+  const MatrixView features = to.features;
+  kernel::linear(features.rows(0, 1), out_.weights, {out_.bias, {}, {}}, one);
+  kernel::linear(features.rows(1, 1), second_.weights, {second_.bias, {}, {}}, other);
+  for (int id = 0; id < outputs(); ++id) one(0, id) = (one(0, id) + other(0, id)) / 2;
+  return one;
+}
+
+void Classifier::backward(MatrixView finished, int id, float weight, MatrixSpan gradient) const {
+  const Architecture& shape = model_.architecture();
+  const Steps to = steps(finished);
+  Matrix down(to.features.rows(), to.features.columns());
+  copy_row(out_.weights, id, down.row(0));
+  if (second_.weights.outputs > 0) {
+    copy_row(second_.weights, id, down.row(1));
+    weight /= 2;
+  }
+  for (size_t k = 0; k < down.size(); ++k) down.data()[k] *= weight;
+  if (!norm_.weight.empty())
+    apply_norm_backward(shape, norm_, to.activated, down, kernel::Into::store, down);
+  if (dense_.weights.outputs > 0) {
+    kernel::activation_backward(to.dense, names_.activation, down);
+    Matrix wide(down.rows(), dense_.weights.inputs);
+    kernel::linear(down, kernel::transposed(dense_.weights), {}, wide);
+    down = std::move(wide);
+  }
+  if (names_.rows != ClassifierNames::Rows::first_and_patches) {
+    for (int t = 0; t < down.rows(); ++t)
+      for (int d = 0; d < down.columns(); ++d) gradient(t, d) += down(t, d);
+    return;
+  }
+  const int first = model_.image_prefix(), patches = finished.rows() - first;
+  for (int d = 0; d < shape.width; ++d) {
+    gradient(0, d) += down(0, d);
+    for (int t = first; t < gradient.rows(); ++t)
+      gradient(t, d) += down(0, shape.width + d) / static_cast<float>(patches);
+  }
+}
+
+}  // namespace headwater

@@ -1,0 +1,146 @@
+#include "headwater/model/model_batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/image/read.h"
+#include "headwater/model/model_description.h"
+#include "headwater/model/model_source.h"
+#include "headwater/model/tokenizer/tokenizer.h"
+
+namespace headwater {
+namespace {
+
+std::string count_text(uint64_t count) {
+  if (count >= 10'000'000) return fmt::format("{:.0f} M", static_cast<double>(count) / 1e6);
+  if (count >= 100'000) return fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
+  return std::to_string(count);
+}
+
+void check_kind(const Model& model, const ModelInput& input) {
+  const int kinds = !input.texts.empty() + !input.ids.empty() + !input.images.empty();
+  if (kinds > 1 || (input.pair && input.texts.size() != 1))
+    fail_usage("{}: was given {}, expected one text, one file of texts, ids or images; choose one",
+               model.name(),
+               kinds > 1 ? "several kinds of input" : "`text_pair` without one `text`");
+  const bool sees = model.architecture().image.has_value();
+  if (sees != !input.images.empty())
+    fail("{}: is a model of {} ({}), expected {} for it; give {}", model.name(),
+         sees ? "images" : "text", model.architecture().family, sees ? "an image" : "a text",
+         sees ? "`image`" : "`text`");
+}
+
+void check_length(const Model& model, const std::string& what, size_t tokens) {
+  const std::optional<int> most = model.architecture().positions;
+  if (most && tokens > static_cast<size_t>(*most))
+    fail(
+        "{}: {} has {} tokens, expected at most {}, the positions of the model; shorten it, or cut "
+        "it with `truncate`",
+        model.name(), what, tokens, *most);
+}
+
+}  // namespace
+
+ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput& input) const {
+  const Tokenizer* tokenizer = model_->tokenizer();
+  if (!tokenizer)
+    fail(
+        "{}: has no tokenizer.json, expected one for a text; give `ids`, or save the tokenizer "
+        "with save_pretrained of transformers",
+        model_->name());
+  std::optional<size_t> limit;
+  if (input.truncate && model_->architecture().positions)
+    limit = static_cast<size_t>(*model_->architecture().positions);
+  Encoding encoding = tokenizer->encode(text, input.pair, true, limit);
+  const std::string what =
+      input.texts.size() == 1 ? "the text" : fmt::format("text {}", items_.size());
+  if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
+    fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
+         model_->name(), what);
+  check_length(*model_, what, encoding.ids.size());
+  Item item;
+  item.description = description_;
+  item.description.tokens = std::move(encoding.tokens);
+  item.description.ids = encoding.ids;
+  for (size_t t = 0; t < encoding.ids.size(); ++t)
+    item.description.places.push_back(
+        {encoding.sequences[t], encoding.offsets[t].begin, encoding.offsets[t].end});
+  item.text = {std::move(encoding.ids), std::move(encoding.types)};
+  return item;
+}
+
+ModelBatch::Item ModelBatch::ids_item(const ModelInput& input) const {
+  Item item;
+  item.description = description_;
+  item.text.ids = input.ids;
+  const std::optional<int> most = model_->architecture().positions;
+  if (input.truncate && most && item.text.ids.size() > static_cast<size_t>(*most))
+    item.text.ids.resize(static_cast<size_t>(*most));
+  check_length(*model_, "`ids`", item.text.ids.size());
+  item.description.ids = item.text.ids;
+  for (const int id : item.text.ids) item.description.tokens.push_back(model_->token_name(id));
+  model_->embed(item.text);  // ids outside the vocabulary are known before the work
+  return item;
+}
+
+ModelBatch::Item ModelBatch::image_item(const std::string& path,
+                                        const ImageProcessor& processor) const {
+  const Image image = read_image(path);
+  Item item;
+  item.pixels = processor.apply(image);
+  const ImageEmbedding& grid = *model_->architecture().image;
+  const int rows = item.pixels.height / grid.patch, columns = item.pixels.width / grid.patch;
+  item.description = description_;
+  item.description.patches =
+      patch_grid_of(image, item.pixels.seen, rows, columns, model_->image_prefix());
+  const size_t own = grid.prefix.size();
+  item.description.tokens.push_back("[CLS]");
+  if (own > 1) item.description.tokens.push_back("[DISTILLATION]");
+  for (int k = 0; k < grid.register_count; ++k)
+    item.description.tokens.push_back(fmt::format("[REGISTER {}]", k));
+  for (int y = 0; y < rows; ++y)
+    for (int x = 0; x < columns; ++x) item.description.tokens.push_back(fmt::format("{},{}", y, x));
+  model_->embed(item.pixels);  // a size that the model does not take is known before the work
+  return item;
+}
+
+ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
+                       const std::string& name)
+    : model_(std::move(model)), description_(model_description(*model_)) {
+  description_.name = name;
+  if (input.empty()) return;
+  check_kind(*model_, input);
+  if (!input.images.empty()) {
+    const ImageProcessor processor = ImageProcessor::open(model_->name());
+    for (const std::string& path : input.images) items_.push_back(image_item(path, processor));
+  } else if (!input.ids.empty()) {
+    items_.push_back(ids_item(input));
+  } else {
+    for (const std::string& text : input.texts) items_.push_back(text_item(text, input));
+  }
+  for (size_t k = 0; k < items_.size(); ++k) {
+    items_[k].description.item = static_cast<int>(k);
+    items_[k].description.items = static_cast<int>(items_.size());
+    items_[k].description.padded = static_cast<int>(items_[k].description.tokens.size());
+  }
+}
+
+std::unique_ptr<Source> ModelBatch::item(int k) {
+  const Item& item = items_[static_cast<size_t>(k)];
+  if (item.description.patches)
+    return std::make_unique<ModelSource>(model_, item.description, item.pixels);
+  return std::make_unique<ModelSource>(model_, item.description, item.text);
+}
+
+std::string ModelBatch::reading() const {
+  const Architecture& shape = model_->architecture();
+  std::string text =
+      fmt::format("{} model, {} wide, {} parameters, {}", shape.family, shape.width,
+                  count_text(model_->checkpoint().parameters()), model_->checkpoint().types());
+  if (shape.positions && shape.text) text += fmt::format(", at most {} tokens", *shape.positions);
+  return text;
+}
+
+}  // namespace headwater

@@ -1,0 +1,43 @@
+// A model and what it is run on, as a batch of sources.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headwater/model/model.h"
+#include "headwater/model/model_input.h"
+#include "headwater/source/source.h"
+
+namespace headwater {
+
+class ModelBatch : public Batch {
+ public:
+  /// Runs when a method asks. Texts are tokenized and images are read here, so that what is wrong
+  /// with one shows before any work. No input at all is a batch without items. `name` is what
+  /// results call the model. Throws Error, also for a text that gives no token of its own.
+  ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name);
+
+  const Description& description() const override { return description_; }
+  int size() const override { return static_cast<int>(items_.size()); }
+  std::unique_ptr<Source> item(int k) override;
+  /// "bert model, 384 wide, 23 M parameters, f32, at most 512 tokens".
+  std::string reading() const override;
+
+  const Model& model() const { return *model_; }
+
+ private:
+  struct Item {
+    Description description;
+    TextInput text;
+    Pixels pixels;  // empty for a text
+  };
+  Item text_item(const std::string& text, const ModelInput& input) const;
+  Item ids_item(const ModelInput& input) const;
+  Item image_item(const std::string& path, const ImageProcessor& processor) const;
+
+  std::shared_ptr<const Model> model_;
+  Description description_;
+  std::vector<Item> items_;
+};
+
+}  // namespace headwater

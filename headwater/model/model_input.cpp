@@ -1,0 +1,32 @@
+#include "headwater/model/model_input.h"
+
+#include <algorithm>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
+#include "headwater/core/utf8.h"
+
+namespace headwater {
+
+std::vector<std::string> read_texts(const std::string& path) {
+  const MappedFile file(path);
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
+                               file.bytes().size());
+  std::vector<std::string> texts;
+  // Some editors begin a file with a mark of its encoding.
+  for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {
+    const size_t end = std::min(bytes.find('\n', at), bytes.size());
+    std::string_view line = bytes.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t number = texts.size() + 1;
+    if (line.find_first_not_of(" \t") == std::string_view::npos)
+      fail("{}: line {} is empty, expected a text on each line; remove it", path, number);
+    if (valid_utf8(line) != line || line.find('\0') != std::string_view::npos)
+      fail("{}: line {} is no UTF-8 text, expected text; check that the file is one", path, number);
+    texts.emplace_back(line);
+    at = end + 1;
+  }
+  return texts;
+}
+
+}  // namespace headwater

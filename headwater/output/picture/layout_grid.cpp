@@ -1,0 +1,201 @@
+#include "headwater/output/picture/layout_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headwater {
+namespace {
+
+constexpr double gap = 18;       // between plots
+constexpr double tick = 3;       // length of a tick
+constexpr double shortest = 72;  // a plot of one token is still a plot
+constexpr double widest_title = 160;
+constexpr int largest_cell = 72;  // pixels
+constexpr int tallest_line = 48;  // pixels of a layer's or panel's line
+
+struct Labels {
+  std::vector<Text> texts;      // measured, not placed
+  std::vector<double> offsets;  // of each along the axis
+};
+
+// Labels at every `step`-th token. Once some are missing, a name alone would not say which token it
+// is.
+Labels every(Page& page, const Axis& axis, double pitch, int step, double points) {
+  Labels out;
+  for (size_t k = 0; k < axis.labels.size(); k += static_cast<size_t>(step)) {
+    const std::string place = std::to_string(axis.places[k]);
+    const bool numbered = step > 1 && axis.labels[k].find(place) == std::string::npos;
+    out.texts.push_back(
+        page.measured({.text = numbered ? place + " " + axis.labels[k] : axis.labels[k],
+                       .lettering = {.points = points}}));
+    out.offsets.push_back((static_cast<double>(k) + 0.5) * pitch);
+  }
+  return out;
+}
+
+// As many labels as fit when each needs `slant` times its height.
+Labels fitting(Page& page, const Axis& axis, double pitch, double slant) {
+  const double points = pitch >= 15 * slant / 1.5 ? 9 : 7.5;
+  const int count = static_cast<int>(axis.labels.size());
+  for (int decade = 1;; decade *= 10)
+    for (const int digit : {1, 2, 5}) {
+      const int step = decade * digit;
+      // Not worth measuring thousands of labels that cannot fit.
+      if (step * pitch < points * slant && step < count) continue;
+      Labels labels = every(page, axis, pitch, step, points);
+      double tallest = 0;
+      for (const Text& text : labels.texts) tallest = std::max(tallest, text.height);
+      if (step * pitch >= tallest * slant || step >= count) return labels;
+    }
+}
+
+int columns_for(int panels) {
+  if (panels <= 4) return panels;
+  return panels <= 6 || panels == 9 ? 3 : 4;
+}
+
+int cell_pixels(int cells, int room, int largest) {
+  return std::clamp(room / std::max(cells, 1), 1, largest);
+}
+
+class GridLayout {
+ public:
+  GridLayout(Page& page, Grid& grid, double top) : page_(page), grid_(grid), top_(top) {
+    const Matrix& cells = grid.panels.front().values;
+    count_ = static_cast<int>(grid.panels.size());
+    columns_ = columns_for(count_);
+    const int room = plot_pixels(count_);
+    if (grid.square) {
+      const int side = std::max(cells.rows(), cells.columns());
+      pixels_x_ = std::max(cell_pixels(side, room, largest_cell),
+                           static_cast<int>(shortest * pixels_per_point) / std::max(side, 1));
+      pixels_y_ = pixels_x_;
+    } else {
+      pixels_x_ = cell_pixels(cells.columns(), room, largest_cell);
+      pixels_y_ = cell_pixels(cells.rows(), room / 2, tallest_line);
+    }
+    width_ = double(cells.columns()) * pixels_x_ / pixels_per_point;
+    height_ = double(cells.rows()) * pixels_y_ / pixels_per_point;
+    x_ = fitting(page, grid.x, double(pixels_x_) / pixels_per_point / grid.x.bin, std::sqrt(2.0));
+    y_ = fitting(page, grid.y, double(pixels_y_) / pixels_per_point / grid.y.bin, 1);
+  }
+
+  Bounds place() {
+    const double column = column_width(), line = line_height();
+    Bounds plots{0, 0, 0, 0};
+    for (int k = 0; k < count_; ++k) {
+      const int across = k % columns_, down = k / columns_;
+      const double x = std::round(across * column), y = std::round(down * line);
+      place_panel(grid_.panels[static_cast<size_t>(k)], x, y);
+      if (k % columns_ == 0) place_y(y);
+      if (k + columns_ >= count_) place_x(x, y + height_);
+      plots.right = std::max(plots.right, x + (width_ + std::max(width_, titles_width_)) / 2);
+      plots.bottom = std::max(plots.bottom, y + height_);
+    }
+    place_titles(plots);
+    return {0, 0, plots.right, height_};
+  }
+
+ private:
+  // Titles are shortened to their plots, or to what small plots may be set apart for.
+  double column_width() {
+    const double room = std::max(width_, widest_title);
+    for (Panel& panel : grid_.panels) {
+      for (int longest = 40; page_.measured(title(panel)).width > room && longest > 3; longest -= 2)
+        panel.title = shortened(panel.title, longest);
+      titles_width_ = std::max(titles_width_, page_.measured(title(panel)).width);
+    }
+    return std::max(width_, titles_width_) + gap;
+  }
+
+  double line_height() {
+    double tall = height_ + gap;
+    for (const Panel& panel : grid_.panels)
+      tall = std::max(tall, height_ + gap + page_.measured(title(panel)).height);
+    // Panels without one below carry their labels between the last two lines.
+    if (count_ % columns_ != 0 && count_ > columns_) tall += depth_of_x();
+    return tall;
+  }
+
+  double depth_of_x() const {
+    double depth = 0;
+    for (const Text& text : x_.texts)
+      depth = std::max(depth, (text.width + text.height) / std::sqrt(2.0));
+    return depth + 2 * tick;
+  }
+
+  static Text title(const Panel& panel) {
+    return {.text = panel.title, .lettering = {.points = 9.5, .bold = true}};
+  }
+
+  void place_panel(Panel& panel, double x, double y) {
+    if (!panel.title.empty()) {
+      Text text = page_.measured(title(panel));
+      text.anchor = Text::Anchor::middle;
+      text.x = x + width_ / 2;
+      text.y = y - 4 - text.height / 2;
+      page_.put(std::move(text));
+    }
+    page_.put(Cells{x, y, std::move(panel.values), pixels_x_, pixels_y_, top_, Ramp::viridis});
+  }
+
+  void place_y(double y) {
+    for (size_t k = 0; k < y_.texts.size(); ++k) {
+      const double at = y + y_.offsets[k];
+      page_.put(Line{{-tick, at}, {0, at}, grey});
+      Text text = y_.texts[k];
+      text.anchor = Text::Anchor::right;
+      text.x = -tick - 2;
+      text.y = at;
+      labels_left_ = std::min(labels_left_, text.x - text.width);
+      page_.put(std::move(text));
+    }
+  }
+
+  void place_x(double x, double bottom) {
+    for (size_t k = 0; k < x_.texts.size(); ++k) {
+      const double at = x + x_.offsets[k];
+      page_.put(Line{{at, bottom}, {at, bottom + tick}, grey});
+      Text text = x_.texts[k];
+      text.anchor = Text::Anchor::right;
+      text.angle = 45;
+      text.x = at + text.height / 4;
+      text.y = bottom + tick + 1 + text.height / 2;
+      page_.put(std::move(text));
+    }
+  }
+
+  void place_titles(const Bounds& plots) {
+    const auto centred = [](std::string words, double angle) {
+      return Text{.text = std::move(words),
+                  .anchor = Text::Anchor::middle,
+                  .angle = angle,
+                  .lettering = {.points = 10}};
+    };
+    Text y = page_.measured(centred(grid_.y.title, 90));
+    // A title longer than its axis would run into the labels below.
+    const double left = y.width <= height_ ? labels_left_ : page_.bounds().left;
+    Text x = page_.measured(centred(grid_.x.title, 0));
+    x.x = plots.width() / 2;
+    x.y = page_.bounds().bottom + 6 + x.height / 2;
+    y.x = left - 8 - y.height / 2;
+    y.y = plots.height() / 2;
+    if (!x.text.empty()) page_.put(std::move(x));
+    if (!y.text.empty()) page_.put(std::move(y));
+  }
+
+  Page& page_;
+  Grid& grid_;
+  double top_;
+  int count_ = 0, columns_ = 1, pixels_x_ = 1, pixels_y_ = 1;
+  double width_ = 0, height_ = 0, titles_width_ = 0, labels_left_ = 0;
+  Labels x_, y_;
+};
+
+}  // namespace
+
+Bounds place_grid(Page& page, Grid grid, double top) { return GridLayout(page, grid, top).place(); }
+
+}  // namespace headwater

@@ -1,0 +1,44 @@
+// A scene that is being laid out: measures what is put on it and knows how far it reaches.
+#pragma once
+#include <string>
+
+#include "headwater/output/picture/scene.h"
+#include "headwater/output/picture/typesetter.h"
+
+namespace headwater {
+
+struct Bounds {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+};
+
+class Page {
+ public:
+  explicit Page(Typesetter& typesetter) : typesetter_(typesetter) {}
+
+  Text measured(Text text) { return typesetter_.measured(std::move(text)); }
+  /// Measures the text, puts it on the page and returns it.
+  const Text& put(Text text);
+  void put(Photo photo);
+  void put(Cells cells);
+  void put(const Box& box);
+  void put(const Line& line);
+
+  /// Around everything that was put so far.
+  const Bounds& bounds() const { return bounds_; }
+  void shift(double right, double down);
+
+  /// The scene, with everything `margin` away from the edges at right and bottom.
+  Scene finished(double margin) &&;
+
+ private:
+  void reach(double x, double y);
+
+  Typesetter& typesetter_;
+  Scene scene_;
+  Bounds bounds_;
+  bool empty_ = true;
+};
+
+}  // namespace headwater

@@ -1,0 +1,110 @@
+#include "headwater/output/picture/picture.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "headwater/core/fail.h"
+#include "headwater/output/picture/draw.h"
+
+namespace headwater {
+namespace {
+
+struct Destroy {
+  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { cairo_destroy(context); }
+};
+using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
+using Context = std::unique_ptr<cairo_t, Destroy>;
+
+cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
+  // An exception must not cross Cairo, which is C.
+  try {
+    static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::exception&) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+}
+
+void check(cairo_status_t status, const std::string& path) {
+  if (status != CAIRO_STATUS_SUCCESS)
+    fail("{}: could not be drawn ({}), expected Cairo to draw it; use .json", path,
+         cairo_status_to_string(status));
+}
+
+void draw_on(cairo_surface_t* surface, double scale, const Scene& scene, Typesetter& typesetter,
+             const std::string& path) {
+  check(cairo_surface_status(surface), path);
+  const Context context(cairo_create(surface));
+  cairo_scale(context.get(), scale, scale);
+  draw(scene, typesetter, {context.get()});
+  check(cairo_status(context.get()), path);
+}
+
+// Cairo names images by a counter of the process: "image37". Renamed in the order in which they
+// appear, the bytes depend on the scene alone.
+std::string renumbered(const std::string& svg) {
+  std::map<std::string, std::string> names;
+  std::string out;
+  size_t done = 0;
+  for (size_t quote = svg.find('"'); quote != svg.npos; quote = svg.find('"', quote + 1)) {
+    const size_t begin = quote + (svg.compare(quote, 2, "\"#") == 0 ? 2 : 1);
+    const bool named = begin == quote + 2 || (quote >= 4 && svg.compare(quote - 4, 4, " id=") == 0);
+    const size_t digits = svg.find_first_not_of("abcdefghijklmnopqrstuvwxyz", begin);
+    const size_t end = svg.find_first_not_of("0123456789", digits);
+    if (!named || end == svg.npos || digits == begin || digits == end || svg[end] != '"') continue;
+    const std::string kind = svg.substr(begin, digits - begin);
+    const auto [place, fresh] = names.try_emplace(svg.substr(begin, end - begin));
+    if (fresh) place->second = fmt::format("{}-{}", kind, names.size());
+    out.append(svg, done, begin - done).append(place->second);
+    done = end;
+  }
+  return out.append(svg, done);
+}
+
+}  // namespace
+
+std::string png_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {
+  const double width = scene.width * pixels_per_point, height = scene.height * pixels_per_point;
+  constexpr double most = 32767;
+  if (width > most || height > most)
+    fail(
+        "{}: would be {:.0f} x {:.0f} pixels, expected at most {:.0f} a side; ask for fewer rows "
+        "or use .svg",
+        path, width, height, most);
+  const Surface surface(cairo_image_surface_create(
+      CAIRO_FORMAT_RGB24, static_cast<int>(std::ceil(width)), static_cast<int>(std::ceil(height))));
+  draw_on(surface.get(), pixels_per_point, scene, typesetter, path);
+  std::string bytes;
+  check(cairo_surface_write_to_png_stream(surface.get(), append, &bytes), path);
+  return bytes;
+}
+
+std::string svg_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {
+  std::string bytes;
+  const Surface surface(
+      cairo_svg_surface_create_for_stream(append, &bytes, scene.width, scene.height));
+  draw_on(surface.get(), 1, scene, typesetter, path);
+  cairo_surface_finish(surface.get());
+  check(cairo_surface_status(surface.get()), path);
+  return renumbered(bytes);
+}
+
+std::string pdf_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {
+  std::string bytes;
+  const Surface surface(
+      cairo_pdf_surface_create_for_stream(append, &bytes, scene.width, scene.height));
+  check(cairo_surface_status(surface.get()), path);
+  cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
+                                 "2000-01-01T00:00:00Z");
+  draw_on(surface.get(), 1, scene, typesetter, path);
+  cairo_surface_finish(surface.get());
+  check(cairo_surface_status(surface.get()), path);
+  return bytes;
+}
+
+}  // namespace headwater

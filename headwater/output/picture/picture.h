@@ -1,0 +1,17 @@
+// A figure as the bytes of a .png, .svg or .pdf.
+#pragma once
+#include <string>
+
+#include "headwater/output/picture/scene.h"
+#include "headwater/output/picture/typesetter.h"
+
+namespace headwater {
+
+// Each needs no display, gives the same bytes for the same scene, and throws Error if Cairo fails
+// or, for .png, if the page has more than 32767 pixels a side; `path` names the picture in the
+// message.
+std::string png_of(const Scene& scene, Typesetter& typesetter, const std::string& path);
+std::string svg_of(const Scene& scene, Typesetter& typesetter, const std::string& path);
+std::string pdf_of(const Scene& scene, Typesetter& typesetter, const std::string& path);
+
+}  // namespace headwater

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "headwater/output/caption.h"
+#include "headwater/output/shade.h"
+#include "headwater/output/terminal/table.h"
+#include "headwater/output/terminal/terminal.h"
+#include "headwater/result/token_text.h"
+#include "headwater/result/top.h"
+
+namespace headwater {
+namespace {
+
+constexpr int named = 3;  // prompt tokens for each generated one
+
+// "key 0.31, red 0.20, box 0.11": the largest values of a row.
+std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,
+                     const std::vector<std::string>& labels) {
+  std::vector<std::string> words;
+  for (const int j : top(row, named, shown))
+    words.push_back(
+        fmt::format("{} {:.3f}", labels[static_cast<size_t>(j)], row[static_cast<size_t>(j)]));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::string terminal(const Generated& result, const Filter& filter, bool colour, int width) {
+  const std::string text = harmless(result.text);
+  if (result.values.empty()) return text + '\n';
+  if (result.shown)
+    return terminal(of_token(result, *result.shown, true), 0, filter, colour, width);
+  const Attribution last = at_layer(result);
+  const std::vector<std::string> labels = token_labels(last.source.tokens, 24);
+  const std::vector<std::string> outputs = token_labels(result.tokens, 24);
+  const std::vector<bool> shown = kept(filter, last.source.tokens);
+  std::vector<std::vector<std::string>> lines = {{"", "generated", "prompt", "leans on"}};
+  for (int s = 0; s < last.values[0].rows(); ++s) {
+    const std::span<const float> row = last.values[0].row(s);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    lines.push_back({std::to_string(s), outputs[static_cast<size_t>(s)], fmt::format("{:.3f}", sum),
+                     leans_on(row, shown, labels)});
+  }
+  std::string out = fmt::format("# {}\n{}\n\n", fmt::join(details_of(last, filter), ", "), text);
+  for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
+  return out + table(lines, {true, false, true, false});
+}
+
+}  // namespace headwater

@@ -1,0 +1,42 @@
+// What a method gives: values, and everything needed to tell two results apart.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headwater/core/double_matrix.h"
+#include "headwater/core/matrix.h"
+#include "headwater/core/range.h"
+#include "headwater/layer/options.h"
+#include "headwater/result/gradient_record.h"
+#include "headwater/source/description.h"
+
+namespace headwater {
+
+/// Seconds, as --timing shows them.
+struct Timing {
+  double reading = 0;    // getting and fusing the layers
+  double preparing = 0;  // residual, discard, division
+  double method = 0;     // the method's own work
+};
+
+/// values[k](r, j): how much of output token rows[r] comes from input token j.
+struct Attribution {
+  std::string method;  // "rollout", "average", "raw", "flow", "gradient"
+  Options options;
+  Range layers;  // options.layers, resolved
+  Description source;
+  std::vector<int> rows;  // the output tokens, one for each row of values; empty if mean_row
+  std::vector<std::string> outputs;  // what `rows` counts, where not the source's own tokens
+  bool mean_row = false;             // a single row: the mean over all output tokens
+  std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is just one
+  std::vector<int> columns;    // the input tokens, where not all n of them; else empty
+  std::vector<Matrix> values;  // each rows x n, or rows x columns
+  std::vector<DoubleMatrix> exact;  // values, where a float cannot hold them (flow); else empty
+  std::optional<GradientRecord> gradient;  // of method gradient
+  std::vector<std::string> notes;
+  Timing timing;
+  std::string label;  // what a panel of a comparison is called, else ""
+};
+
+}  // namespace headwater

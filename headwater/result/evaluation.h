@@ -1,0 +1,73 @@
+// How far methods agree with what a model's output really depends on, over a file of examples;
+// method/evaluate/evaluate.h has the definitions.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headwater/result/attribution.h"
+
+namespace headwater {
+
+/// Over examples; NaN where there are none.
+struct Spread {
+  double mean = 0, deviation = 0;
+  int count = 0;
+};
+
+/// One method's numbers, for each layer of the range; of a reference a single one.
+struct MethodSpread {
+  std::string method;
+  std::vector<Spread> layers;
+};
+
+/// Against one reference.
+struct CorrelationTable {
+  std::string against;  // "blank-out", "gradient"
+  std::vector<MethodSpread> methods;
+};
+
+struct TruthTable {
+  std::vector<MethodSpread> methods;
+  Spread chance;
+};
+
+struct FaithfulnessSpread {
+  std::string method;
+  Spread comprehensiveness, sufficiency, area;
+  std::vector<double> curve;  // mean probability after each step
+};
+
+/// What was found for one example: correlation[reference][method][layer], NaN where there is none.
+struct ExampleRecord {
+  int line = 0;
+  std::vector<std::string> tokens;
+  int row = 0;
+  Logit target;
+  std::optional<double> probability;  // where something was blanked out
+  std::vector<bool> counted;
+  std::vector<float> blank_out, gradient;  // of every token; blank-out 0 where it does not count
+  std::vector<std::vector<std::vector<double>>> correlation;
+};
+
+struct EvaluateOptions {
+  bool blank_out = true, gradient = true;  // which references
+  bool faithfulness = false;
+};
+
+struct Evaluation {
+  std::string file;  // of the examples
+  Options options;
+  EvaluateOptions what;
+  Range layers;
+  Description source;                // of the first example
+  std::vector<std::string> methods;  // those with layers, in the order of all tables
+  std::vector<ExampleRecord> examples;
+  std::vector<CorrelationTable> correlations;
+  std::optional<TruthTable> truth;
+  std::vector<FaithfulnessSpread> faithfulness;
+  std::vector<std::string> notes;
+  Timing timing;
+};
+
+}  // namespace headwater

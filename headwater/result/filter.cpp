@@ -1,0 +1,63 @@
+#include "headwater/result/filter.h"
+
+#include <fstream>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
+#include "headwater/result/token_class.h"
+#include "headwater/result/token_text.h"
+
+namespace headwater {
+namespace {
+
+void add_words(std::set<std::string>& words, const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) words.insert(line);
+  }
+  // A folder opens and then does not read.
+  if (!file.eof())
+    fail("{}: cannot be read, expected a file with a token a line; check the name", path);
+}
+
+void add(Filter& filter, std::string_view word) {
+  static constexpr std::string_view known[] = {"special", "punctuation", "common", "@FILE"};
+  if (word == "special")
+    filter.special = true;
+  else if (word == "punctuation")
+    filter.punctuation = true;
+  else if (word == "common")
+    filter.common = true;
+  else if (word.size() > 1 && word.front() == '@')
+    add_words(filter.words, std::string(word.substr(1)));
+  else
+    fail_usage("filter '{}' is not known{}", harmless(word), suggestion(word, known));
+}
+
+}  // namespace
+
+Filter parse_filter(std::string_view text) {
+  Filter filter;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    add(filter, text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return filter;
+}
+
+std::vector<bool> kept(const Filter& filter, const std::vector<std::string>& tokens) {
+  std::vector<bool> out(tokens.size(), true);
+  if (!filter.any()) return out;
+  const std::vector<std::string> labels = token_labels(tokens);
+  for (size_t j = 0; j < tokens.size(); ++j)
+    out[j] = !((filter.special && is_special(tokens[j])) ||
+               (filter.punctuation && is_punctuation(labels[j])) ||
+               (filter.common && is_common(labels[j])) || filter.words.contains(tokens[j]) ||
+               filter.words.contains(labels[j]));
+  return out;
+}
+
+}  // namespace headwater

@@ -1,0 +1,56 @@
+#include "headwater/result/generated.h"
+
+#include <algorithm>
+
+namespace headwater {
+namespace {
+
+Attribution without_values(const Generated& generated) {
+  Attribution result;
+  result.method = "generate";
+  result.options = generated.options;
+  result.layers = generated.layers;
+  result.source = generated.prompt;
+  result.outputs = generated.tokens;
+  result.notes = generated.notes;
+  result.timing = generated.timing;
+  return result;
+}
+
+Matrix column_of(const Matrix& values, int layer) {
+  Matrix row(1, values.rows());
+  for (int j = 0; j < values.rows(); ++j) row(0, j) = values(j, layer);
+  return row;
+}
+
+}  // namespace
+
+Attribution at_layer(const Generated& generated, int layer) {
+  const int l = resolve_index(layer, generated.layers.size(), "layer", generated.prompt.name);
+  Attribution result = without_values(generated);
+  const int count = static_cast<int>(generated.values.size());
+  Matrix values(count, static_cast<int>(generated.prompt.tokens.size()));
+  for (int s = 0; s < count; ++s) {
+    std::ranges::copy(column_of(generated.values[static_cast<size_t>(s)], l).row(0),
+                      values.row(s).begin());
+    result.rows.push_back(s);
+  }
+  result.layers.end = result.layers.begin + l + 1;
+  result.values.push_back(std::move(values));
+  return result;
+}
+
+Attribution of_token(const Generated& generated, int token, bool last) {
+  const int s = resolve_index(token, static_cast<int>(generated.values.size()), "generated token",
+                              generated.prompt.name);
+  Attribution result = without_values(generated);
+  result.rows = {s};
+  const Matrix& values = generated.values[static_cast<size_t>(s)];
+  for (int l = last ? values.columns() - 1 : 0; l < values.columns(); ++l) {
+    result.values.push_back(column_of(values, l));
+    if (!last) result.by_layer.push_back(generated.layers.begin + l);
+  }
+  return result;
+}
+
+}  // namespace headwater

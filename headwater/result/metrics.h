@@ -1,0 +1,28 @@
+// Eight numbers about the attention of a batch; method/metrics.h has the definitions.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/result/attribution.h"
+
+namespace headwater {
+
+struct Metrics {
+  double mean_attention = 0;
+  double max_attention = 0;
+  double attention_entropy = 0;
+  double attention_concentration = 0;
+  double rollout_max = 0;
+  double rollout_entropy = 0;
+  int batch_size = 0;
+  int seq_length = 0;  // as the arrays have it, padding included
+
+  Options options;  // of the rollout
+  Range layers;
+  int layer = 0;       // the layer A is of
+  Description source;  // of the first item
+  std::vector<std::string> notes;
+  Timing timing;
+};
+
+}  // namespace headwater

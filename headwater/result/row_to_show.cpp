@@ -1,0 +1,16 @@
+#include "headwater/result/row_to_show.h"
+
+namespace headwater {
+
+int row_to_show(const Attribution& result) {
+  const Matrix& values = result.values.back();
+  const int n = values.rows();
+  if (n <= 1 || n != values.columns()) return 0;
+  if (result.gradient) return result.gradient->target.logit.row;
+  for (int i = 0; i < n; ++i)
+    for (int j = i + 1; j < n; ++j)
+      if (values(i, j) != 0) return 0;
+  return n - 1;
+}
+
+}  // namespace headwater
