@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "headwater/core/matrix.h"
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 

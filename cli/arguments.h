@@ -8,10 +8,10 @@
 #include "headwater/layer/options.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
-#include "headwater/model/model_generation.h"
+#include "headwater/model/generation_input.h"
 #include "headwater/model/model_input.h"
 #include "headwater/result/filter.h"
-#include "headwater/source/arrays.h"
+#include "headwater/source/read_options.h"
 
 namespace headwater::cli {
 

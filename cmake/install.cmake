@@ -3,10 +3,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headwater)
 install(TARGETS headwater EXPORT headwaterTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS headwater_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY headwater/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headwater FILES_MATCHING PATTERN "*.h"
-        PATTERN "cpu" EXCLUDE)
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/headwater/models
         PATTERN "train" EXCLUDE)
 install(EXPORT headwaterTargets NAMESPACE headwater:: DESTINATION ${package_dir})

@@ -4,14 +4,15 @@
 #include <filesystem>
 
 #include "headwater/core/fail.h"
+#include "headwater/method/evaluate/evaluate.h"
 #include "headwater/method/evaluate/examples.h"
 #include "headwater/method/evaluate/truth.h"
 #include "headwater/model/blank.h"
 #include "headwater/model/classifier.h"
+#include "headwater/model/find_model.h"
 #include "headwater/model/model_batch.h"
 #include "headwater/model/target.h"
 #include "headwater/model/tokenizer/tokenizer.h"
-#include "headwater/open.h"
 
 namespace headwater {
 namespace {

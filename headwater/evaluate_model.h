@@ -6,7 +6,7 @@
 #include <string>
 
 #include "headwater/layer/options.h"
-#include "headwater/method/evaluate/evaluate.h"
+#include "headwater/result/evaluation.h"
 #include "headwater/result/filter.h"
 
 namespace headwater {

@@ -1,53 +1,16 @@
 #include "headwater/open.h"
 
-#include <fmt/ranges.h>
-
 #include <filesystem>
 
 #include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
 #include "headwater/layer/options.h"
+#include "headwater/model/find_model.h"
 #include "headwater/model/model_batch.h"
-#include "headwater/model/shipped.h"
+#include "headwater/model/model_generation.h"
 #include "headwater/source/file.h"
 
 namespace headwater {
 namespace {
-
-namespace fs = std::filesystem;
-
-bool exists(const std::string& path) {
-  std::error_code missing;
-  return fs::exists(path, missing);
-}
-
-// The folder of the model that `name` means, or none.
-std::optional<std::string> find_model(const std::string& name) {
-  std::error_code missing;
-  if (fs::is_directory(name, missing)) return name;
-  if (exists(name)) return {};
-  return shipped_model(name);
-}
-
-std::string known_models(const std::string& name) {
-  const std::vector<std::string> names = shipped_models();
-  if (names.empty()) return "; check the name";
-  const std::string_view near =
-      nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
-  if (near.empty()) return fmt::format("; these are {}", fmt::join(names, ", "));
-  return fmt::format("; did you mean '{}'?", near);
-}
-
-std::string need_model(const std::string& name) {
-  if (auto folder = find_model(name)) return *folder;
-  if (exists(name))
-    fail(
-        "{}: is a file, expected a model directory or the name of a model that ships; for example "
-        "verb-number",
-        name);
-  fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
-       known_models(name));
-}
 
 // The option that only a file can use, or null.
 const char* option_of_files(const ReadOptions& read) {
@@ -63,12 +26,14 @@ const char* option_of_files(const ReadOptions& read) {
 std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& options) {
   const bool asks_a_model = !options.input.empty() || options.input.truncate;
   const std::optional<std::string> folder = find_model(name);
-  if (!folder && asks_a_model && exists(name))
+  std::error_code missing;
+  const bool exists = std::filesystem::exists(name, missing);
+  if (!folder && asks_a_model && exists)
     fail_usage(
         "{}: is a file of attention, which takes no text, ids or image, expected a model directory "
         "for them; leave them out",
         name);
-  if (!folder && (asks_a_model || (!exists(name) && !is_attention_file(name)))) need_model(name);
+  if (!folder && (asks_a_model || (!exists && !is_attention_file(name)))) need_model(name);
   if (!folder) return open_file(name, options.read);
   if (const char* option = option_of_files(options.read))
     fail_usage("{}: is a model, expected no `{}`, which is for files of attention; leave it out",
@@ -88,10 +53,6 @@ std::unique_ptr<Source> open(const std::string& name, const OpenOptions& options
 
 std::unique_ptr<Source> open(const std::string& name, const ModelInput& input) {
   return open(name, OpenOptions{input, {}});
-}
-
-std::shared_ptr<const Model> open_model(const std::string& name) {
-  return Model::open(need_model(name));
 }
 
 std::unique_ptr<Generation> open_generation(const std::string& name, const GenerationInput& input) {

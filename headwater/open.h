@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "headwater/model/model_generation.h"
+#include "headwater/model/generation_input.h"
 #include "headwater/model/model_input.h"
-#include "headwater/source/arrays.h"
 #include "headwater/source/generation.h"
+#include "headwater/source/read_options.h"
 #include "headwater/source/source.h"
 
 namespace headwater {
@@ -36,10 +36,8 @@ std::unique_ptr<Source> open(const std::string& name, const OpenOptions& options
 /// The same as open(name, {.input = input}).
 std::unique_ptr<Source> open(const std::string& name, const ModelInput& input);
 
-/// The model alone, by its folder or its name. Throws Error with the nearest name.
-std::shared_ptr<const Model> open_model(const std::string& name);
-
-/// A model that is to write a text. Throws Error as open_model and start_generation do.
+/// A model that is to write a text. Throws Error for a name that is no model, for a model that
+/// cannot write, and for a prompt without tokens.
 std::unique_ptr<Generation> open_generation(const std::string& name, const GenerationInput& input);
 
 }  // namespace headwater

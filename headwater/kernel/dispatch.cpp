@@ -9,7 +9,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/kernel/kernel.h"
 
 namespace headwater::kernel {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 
 namespace headwater {
 namespace {

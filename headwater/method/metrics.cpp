@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
-#include "headwater/core/threads.h"
 #include "headwater/method/rollout.h"
 
 namespace headwater {

@@ -1,22 +1,13 @@
 // A decoder that writes: key and value cache, end tokens, and the tokenizer's words.
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "headwater/model/generation_input.h"
 #include "headwater/model/model.h"
 #include "headwater/source/generation.h"
 
 namespace headwater {
-
-/// What a text begins with, and what ends it.
-struct GenerationInput {
-  std::string prompt = {};                       // or
-  std::vector<int> ids = {};                     // tokens by number; nothing is added to them
-  std::optional<std::string> continuation = {};  // a text that is already there, after the prompt
-  std::vector<std::string> stops = {};  // words or ids that end the text like the model's own
-};
 
 /// A causal model with a head over its vocabulary. Prompt and continuation are tokenized as one
 /// text; a token that reaches over the end of the prompt counts as generated. Throws Error if the

@@ -81,6 +81,24 @@ Document target_document(const Target& target) {
   return out;
 }
 
+// Columns, one entry an arc.
+Document cut_document(const std::vector<CutArc>& cut) {
+  std::vector<int> layers, from, to;
+  std::vector<double> capacities;
+  for (const CutArc& arc : cut) {
+    layers.push_back(arc.layer);
+    from.push_back(arc.from);
+    to.push_back(arc.to);
+    capacities.push_back(arc.capacity);
+  }
+  Document out;
+  add(out, "layer", std::move(layers));
+  add(out, "from", std::move(from));
+  add(out, "to", std::move(to));
+  add(out, "capacity", std::move(capacities));
+  return out;
+}
+
 Document filter_document(const Attribution& result, const std::vector<bool>& kept) {
   std::vector<int> left_out;
   for (size_t j = 0; j < kept.size(); ++j)
@@ -125,6 +143,7 @@ Document document(const Attribution& result, const WriteOptions& options) {
     if (options.filter.renormalise) values.kept = std::move(shown);
   }
   add(out, "values", std::move(values));
+  if (result.cut) add(out, "cut", cut_document(*result.cut));
   if (result.gradient) {
     const InputGradient& input = result.gradient->input;
     add(out, "input_gradient", std::vector<float>(input.norm));

@@ -20,6 +20,13 @@ struct Timing {
   double method = 0;     // the method's own work
 };
 
+/// One attention weight of a flow's minimum cut: token `from` of `layer` attends to token `to`.
+struct CutArc {
+  int layer = 0, from = 0, to = 0;
+  double capacity = 0;
+  bool operator==(const CutArc&) const = default;
+};
+
 /// values[k](r, j): how much of output token rows[r] comes from input token j.
 struct Attribution {
   std::string method;  // "rollout", "average", "raw", "flow", "gradient"
@@ -34,6 +41,7 @@ struct Attribution {
   std::vector<Matrix> values;  // each rows x n, or rows x columns
   std::vector<DoubleMatrix> exact;  // values, where a float cannot hold them (flow); else empty
   std::optional<GradientRecord> gradient;  // of method gradient
+  std::optional<std::vector<CutArc>> cut;  // of method flow, for one pair and where asked for
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // what a panel of a comparison is called, else ""

@@ -1,4 +1,4 @@
-// What a file format hands over, and how it is to be read.
+// What a file format hands over.
 #pragma once
 #include <memory>
 #include <optional>
@@ -24,14 +24,6 @@ struct Arrays {
   std::optional<Tensor> mask;  // attention_mask: not 0 = real
   std::optional<Tokens> tokens;
   std::unique_ptr<MappedFile> file;  // keeps the bytes alive
-};
-
-/// How a source is to be read. The defaults take what the formats say.
-struct ReadOptions {
-  std::string axes = {};  // letters L B H n n in the order of the arrays' axes; "": by their number
-  std::vector<std::string> tokens = {};  // in place of the file's, if not empty
-  bool any_sums = false;                 // take rows that do not sum to 1
-  bool nan_identity = false;             // a head's bad row becomes the identity's
 };
 
 }  // namespace headwater

@@ -6,6 +6,7 @@
 
 #include "headwater/source/arrays.h"
 #include "headwater/source/axes.h"
+#include "headwater/source/read_options.h"
 #include "headwater/source/source.h"
 
 namespace headwater {

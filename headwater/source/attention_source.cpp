@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/kernel/kernel.h"
 
 namespace headwater {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headwater/core/dtype.h"
-#include "headwater/source/arrays.h"
+#include "headwater/source/read_options.h"
 #include "headwater/source/source.h"
 
 namespace headwater {

@@ -1,7 +1,7 @@
 // The threads with which torch computes: what a capture asks of the engine comes between loops of
 // torch, and runs on the same threads.
 #pragma once
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 
 namespace headwater::python {
 

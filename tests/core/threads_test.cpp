@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "headwater/core/parallel.h"
 #include "tests/support/failing_allocation.h"
 
 namespace headwater {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headwater/core/error.h"
-#include "headwater/source/arrays.h"
+#include "headwater/source/read_options.h"
 
 namespace headwater::test {
 

@@ -49,8 +49,33 @@ def breach(path, included, quoted):
     return None
 
 
+def public_headers(header="headwater/headwater.h", seen=None):
+    """All that headwater.h includes, directly or not."""
+    seen = set() if seen is None else seen
+    if header not in seen:
+        seen.add(header)
+        for line in lines(Path(header)):
+            if (found := INCLUDE.match(line)) and found[2]:
+                public_headers(found[2], seen)
+    return seen
+
+
+def check_public(report):
+    text = Path("headwater/CMakeLists.txt").read_text()
+    installed = {f"headwater/{name}" for name in re.search(r"FILE_SET HEADERS[^)]*FILES([^)]*)", text)[1].split()}
+    for name in sorted(public_headers() ^ installed):
+        report.fail(f"headwater/CMakeLists.txt: {name}: " + (
+            "is installed, but headwater.h does not include it" if name in installed else
+            "is included by headwater.h, but not installed"))
+    for name in sorted(installed):
+        for number, line in enumerate(lines(Path(name)), 1):
+            if (found := INCLUDE.match(line)) and found[1] and ("/" in found[1] or "." in found[1]):
+                report.fail(f"{name}:{number}: {line.strip()}: a public header needs the standard library alone")
+
+
 def check(report):
-    """each folder includes only what lies below it"""
+    """each folder includes only what lies below it, and what is public is installed"""
+    check_public(report)
     for path in filter(is_cpp, tracked()):
         for number, line in enumerate(lines(path), 1):
             if found := INCLUDE.match(line):

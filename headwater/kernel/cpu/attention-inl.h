@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/kernel/cpu/attention_row-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"

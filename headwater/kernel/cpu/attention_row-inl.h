@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/linear_row-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"

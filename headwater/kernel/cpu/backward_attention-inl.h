@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/kernel/backward.h"
 #include "headwater/kernel/cpu/backward_transpose-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/activation-inl.h"
 #include "headwater/kernel/cpu/linear_row-inl.h"

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <span>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/activation-inl.h"
 #include "headwater/kernel/cpu/scratch.h"

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/kernel/cpu/lanes-inl.h"
 #include "headwater/kernel/cpu/pack-inl.h"
 #include "headwater/kernel/cpu/scratch.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 
 namespace headwater {
 namespace {

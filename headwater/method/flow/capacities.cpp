@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 #include "headwater/method/flow/quantise.h"
 
 namespace headwater {

@@ -10,6 +10,7 @@
 #include "headwater/core/stopwatch.h"
 #include "headwater/method/assemble.h"
 #include "headwater/method/flow/capacities.h"
+#include "headwater/method/flow/cut.h"
 #include "headwater/method/flow/pairs.h"
 
 namespace headwater {
@@ -81,6 +82,8 @@ Attribution flow(Source& source, const Options& options, const FlowOptions& flow
   request.certify = flow_options.certify;
   request.progress = flow_options.progress;
   if (flow_options.column) result.columns = request.sinks;
+  if (flow_options.cut && (request.sources.size() != 1 || !flow_options.column || result.mean_row))
+    fail_usage("`cut`: belongs to one pair, expected one `row` and one `column`; choose both");
 
   Capacities capacities(n);
   layers.each(Direction::up, [&](int layer, MatrixSpan map) {
@@ -88,6 +91,9 @@ Attribution flow(Source& source, const Options& options, const FlowOptions& flow
     if (flow_options.every_layer) result.by_layer.push_back(layer);
   });
   const FlowValues values = flow_of_pairs(capacities, request);
+  if (flow_options.cut)
+    result.cut = minimum_cut(capacities, request.sources.front(), request.sinks.front(),
+                             layers.range().begin);
 
   const int rows = static_cast<int>(request.sources.size());
   for (const std::vector<int32_t>& top : values.tops) {

@@ -59,6 +59,7 @@ struct FlowOptions {
   bool every_layer = false;   // by_layer: each top layer of the range
   bool normalise = false;     // rows divided by their sums; a row of zeros stays
   bool certify = false;       // check every value again, and say so in the notes
+  bool cut = false;           // also the minimum cut of the pair: asks for one row and one column
 
   /// Told now and then how many of how many pairs are settled; from any thread, never from two at
   /// once. What it throws stops the work and comes out of flow().

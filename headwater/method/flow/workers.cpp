@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 
 namespace headwater {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <numbers>
 
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 
 namespace headwater {
 namespace {

@@ -1,10 +1,9 @@
-// A complete example: rollout of a file, one layer beside it, its evolution over the layers, and a
-// discard sweep.
+// Attention from a file: rollout, one layer beside it, the rollout after each layer, a discard
+// sweep.
 //
-//   headwater demo && build/release/examples/quick_fox demo/quick-fox.json .
+//   headwater demo && build/release/examples/file demo/quick-fox.json .
 #include <cstdio>
 #include <string>
-#include <utility>
 
 #include "headwater/headwater.h"
 
@@ -12,8 +11,8 @@ namespace hw = headwater;
 
 namespace {
 
-void save(hw::Result result, const std::string& path) {
-  hw::write(std::move(result), path);
+void save(hw::ResultView result, const std::string& path) {
+  hw::write(result, path);
   std::printf("wrote %s\n", path.c_str());
 }
 
@@ -21,13 +20,13 @@ void run(const std::string& file, const std::string& folder) {
   const auto source = hw::open(file);
   const hw::Options options = hw::options_of(hw::Preset::tutorial);
 
-  hw::Attribution rollout = hw::rollout(*source, options);
+  const hw::Attribution rollout = hw::rollout(*source, options);
   std::printf("%s is made of\n", rollout.source.tokens[0].c_str());
   for (size_t j = 0; j < rollout.source.tokens.size(); ++j)
     std::printf("  %.4f  %s\n", rollout.values[0](0, static_cast<int>(j)),
                 rollout.source.tokens[j].c_str());
 
-  save(std::move(rollout), folder + "/rollout.svg");
+  save(rollout, folder + "/rollout.svg");
   save(hw::compare_layer(*source, options, -1), folder + "/layer.svg");
   save(hw::compare_evolution(*source, options), folder + "/evolution.svg");
   save(hw::compare_discard(*source, options), folder + "/discard.svg");
@@ -37,13 +36,13 @@ void run(const std::string& file, const std::string& folder) {
 
 int main(int count, char** words) {
   if (count != 3) {
-    std::fprintf(stderr, "usage: quick_fox ATTENTION_FILE FOLDER\n");
+    std::fprintf(stderr, "usage: file ATTENTION_FILE FOLDER\n");
     return 2;
   }
   try {
     run(words[1], words[2]);
   } catch (const hw::Error& error) {
-    std::fprintf(stderr, "quick_fox: %s\n", error.what());
+    std::fprintf(stderr, "file: %s\n", error.what());
     return 1;
   }
   return 0;

@@ -1,4 +1,4 @@
-#include "headwater/core/threads.h"
+#include "headwater/core/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "headwater/core/threads.h"
 
 namespace headwater {
 namespace {

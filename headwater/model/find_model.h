@@ -1,0 +1,20 @@
+// From what a person calls a model to its folder.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headwater/model/model.h"
+
+namespace headwater {
+
+/// A folder, or the folder of a model that ships under this name; none for anything else.
+std::optional<std::string> find_model(const std::string& name);
+
+/// The same for who needs one. Throws Error with the nearest name.
+std::string need_model(const std::string& name);
+
+/// The model in that folder. Throws Error as need_model and Model::open do.
+std::shared_ptr<const Model> open_model(const std::string& name);
+
+}  // namespace headwater
