@@ -1,5 +1,5 @@
-// A complete example: rollout of a file, one layer beside it, its evolution over the layers, and a
-// discard sweep.
+// A complete example. It reads attention from a file and draws the rollout, one layer next to it,
+// how the rollout evolves from layer to layer, and what different discard ratios do.
 //
 //   headwater demo && build/release/examples/quick_fox demo/quick-fox.json .
 #include <cstdio>
