@@ -1,6 +1,6 @@
-"""A Hugging Face model under sdpa: rollout of a padded batch, gradients, and text that it writes.
+"""A Hugging Face model with sdpa: rollout of a padded batch, gradients, and generated text.
 
-The model is tiny and random, so that this runs anywhere; put your own in its place.
+The model is tiny and random, so this runs anywhere. Replace it with your own.
 """
 import torch
 import transformers

@@ -1,4 +1,4 @@
-"""Attention metrics over a data set, in two parts that merge; stopped work goes on from metrics.json."""
+"""Attention metrics over a data set, in two parts that are merged. If interrupted, it resumes from metrics.json."""
 import torch
 import transformers
 

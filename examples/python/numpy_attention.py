@@ -1,4 +1,4 @@
-"""Attention in NumPy arrays: rollout, flow, how far they agree, and a picture. Prints a table, writes fox.svg."""
+"""Attention in NumPy arrays: rollout, flow and how well they agree. Prints a table and writes fox.svg."""
 import numpy as np
 
 import headwater as hw
