@@ -1,14 +1,11 @@
 // The derivatives of network.h's operations with respect to what goes through them; weights are
-// constants. With y the number that is differentiated, "the gradient of x" is dy/dx. As there:
-// backward_reference.cpp has all of them in double with plain loops, cpu/ for every instruction
-// set.
+// constants. With y the number that is differentiated, "the gradient of x" is dy/dx.
 //
 // A linear map needs nothing new: if out = W x, the gradient of x is W' times that of out, which is
 // linear() with transposed() weights. A rotation needs none either: rotate() with sines of the
 // other sign.
 #pragma once
 #include <span>
-#include <vector>
 
 #include "headwater/core/matrix.h"
 #include "headwater/kernel/network.h"
@@ -49,10 +46,9 @@ struct AttentionGradient {
 void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
                         const HeadMap& fused);
 
-/// One implementation of all of the above: attention_backward uses several threads; the others are
-/// called with some rows each.
-struct BackwardTable {
-  const char* name;
+/// One implementation of the above, as part of Kernels (kernel.h). attention uses several threads;
+/// the others get some of the rows in each call.
+struct BackwardKernels {
   void (*layer_norm)(MatrixView x, std::span<const float> weight, double epsilon,
                      MatrixView gradient, Into into, MatrixSpan dx);
   void (*rms_norm)(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
@@ -62,14 +58,5 @@ struct BackwardTable {
   void (*attention)(const Attention& in, MatrixView gradient, const AttentionGradient& out,
                     const HeadMap& fused);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const BackwardTable& backward_table();
-
-/// The plain one, in double.
-const BackwardTable& backward_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<BackwardTable> cpu_backward_tables();
 
 }  // namespace headwater::kernel

@@ -1,15 +1,11 @@
-// The operations of a transformer's forward pass. As in kernel.h: network_reference.cpp has all of
-// them in double with plain loops, as the judge; cpu/ has them for every instruction set from one
-// source; use() of kernel.h chooses between them.
+// The operations of a transformer's forward pass.
 #pragma once
 #include <cstddef>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "headwater/core/dtype.h"
 #include "headwater/core/matrix.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 namespace headwater::kernel {
 
@@ -99,10 +95,9 @@ struct HeadMap {
 /// on one another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
-/// One implementation of all of the above: what network_reference.cpp and cpu/ each fill in. linear
-/// and attention use several threads; the others are called with some rows each.
-struct NetworkTable {
-  const char* name;
+/// One implementation of the above, as part of Kernels (kernel.h). linear and attention use several
+/// threads; the others get some of the rows in each call.
+struct NetworkKernels {
   void (*linear)(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
   void (*layer_norm)(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                      double epsilon, MatrixSpan out);
@@ -110,14 +105,5 @@ struct NetworkTable {
   void (*rotate)(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
   void (*attention)(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const NetworkTable& network_table();
-
-/// The plain one, in double.
-const NetworkTable& network_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<NetworkTable> cpu_network_tables();
 
 }  // namespace headwater::kernel

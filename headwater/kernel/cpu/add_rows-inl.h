@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "headwater/kernel/cpu/lanes-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {

@@ -75,7 +75,7 @@ class AttentionBackwardPart {
         const int groups = std::min(groups_at_once_, in_.groups - group);
         const Heads heads{group * heads_of_group_, groups * heads_of_group_};
         loop(blocks + heads.count, [&](int task) {
-          if (task < heads.count) return turn_head(heads, heads.first + task);
+          if (task < heads.count) return transpose_head(heads, heads.first + task);
           // From the last rows up: of causal attention they cost the most.
           const int begin = (blocks - 1 - (task - heads.count)) * step;
           differentiate_rows(heads, slab_.first + begin, std::min(step, slab_.count - begin));
@@ -134,12 +134,12 @@ class AttentionBackwardPart {
       pack_panel_columns(keys, panel, packed_columns(group) + panel.first * std::ptrdiff_t{keys_});
   }
 
-  void turn_head(const Heads& heads, int h) const {
+  void transpose_head(const Heads& heads, int h) const {
     const Kept to = kept(heads, h);
-    turn_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count), in_.scale,
-              to.queries);
-    turn_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count), 1,
-              to.gradients);
+    transpose_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count),
+                   in_.scale, to.queries);
+    transpose_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count), 1,
+                   to.gradients);
   }
 
   QueryBlock block_of(int first, int count) const {

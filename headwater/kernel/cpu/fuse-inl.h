@@ -12,7 +12,7 @@
 #endif
 
 #include "headwater/kernel/cpu/lanes-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {

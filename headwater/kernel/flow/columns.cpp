@@ -11,7 +11,7 @@ FlowColumns::FlowColumns(const FlowNetwork& network, int most)
       transposed_(std::make_unique<std::atomic<const int32_t*>[]>(network.arcs.size())) {}
 
 // A square of sixteen at a time: a line of the cache is read and written once.
-void FlowColumns::turn(int k) const {
+void FlowColumns::transpose(int k) const {
   if (column(k, 0)) return;
   const std::lock_guard lock(mutex_);
   if (column(k, 0) || left_ == 0) return;

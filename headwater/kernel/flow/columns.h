@@ -12,12 +12,12 @@ namespace headwater::kernel {
 
 class FlowColumns {
  public:
-  /// Borrows the network. Turns at most so many levels.
+  /// Borrows the network. Transposes at most `most` levels.
   FlowColumns(const FlowNetwork& network, int most);
 
   /// Transposes level k, unless it is transposed or there are too many: n^2 steps, and as much
   /// memory. From any thread.
-  void turn(int k) const;
+  void transpose(int k) const;
 
   /// Column v of level k, with the network's stride: [u] is the arc (k, u) -> (k-1, v), and zero
   /// for u = v. Null unless the level is transposed. From any thread.

@@ -1,4 +1,4 @@
-// Maximum flow through a dense layered network: the one operation that method/flow costs time in.
+// Maximum flow through a dense layered network, the operation in which method/flow spends its time.
 //
 // Nodes (k, u) for levels k = 0 ... L and 0 <= u < n; an arc (k, u) -> (k-1, v) of capacity
 // arcs[k][u][v]. A task asks for a maximum flow from supplies at level top-1 to demands at level
@@ -32,7 +32,7 @@ struct FlowNetwork {
   bool causal = false;                    // no arc leads to a later token
   std::vector<const int32_t*> arcs;       // [k], k = 1 ... L; [0] is not used
   std::vector<const int32_t*> diagonals;  // [k][u] = arcs[k][u][u]
-  const FlowColumns* columns = nullptr;   // solvers are faster with it (flow_columns.h)
+  const FlowColumns* columns = nullptr;   // solvers are faster with it (columns.h)
   int levels() const { return static_cast<int>(arcs.size()) - 1; }
   const int32_t* row(int k, int u) const {
     return arcs[static_cast<size_t>(k)] + static_cast<size_t>(u) * static_cast<size_t>(stride);
@@ -44,7 +44,7 @@ struct FlowTask {
   const int32_t* supply = nullptr;
   const int32_t* demand = nullptr;
   int top = 0;        // supplies stand at level top - 1 ...
-  int bottom = 1;     // ... demands at this one; bottom + 1 < = top
+  int bottom = 1;     // ... demands at this one; bottom + 1 <= top
   int column = 0;     // the token whose own chain most of the flow ends in: order of work only
   int source = 0;     // the token where most of it starts: order of work only
   int32_t limit = 0;  // an upper bound of the value: the work stops there
@@ -81,24 +81,14 @@ class FlowSolver {
   virtual void visit_flow(const FlowVisit& visit) const = 0;
 };
 
-/// What the flow method needs of one instruction set. begin and end are multiples of flow_block,
-/// rows 64-byte aligned, numbers from 0 to 2^30.
-struct FlowTable {
-  const char* name;
+/// What the flow method calls, as part of Kernels (kernel.h). begin and end are multiples of
+/// flow_block, rows are 64-byte aligned, numbers are from 0 to 2^30.
+struct FlowKernels {
   std::unique_ptr<FlowSolver> (*solver)(const FlowNetwork& network);
   /// The sum over j of min(a[j], b[j]), j = begin ... end - 1.
   int64_t (*sum_of_minima)(const int32_t* a, const int32_t* b, int begin, int end);
   /// sums[j] = min(2^30, sums[j] + min(value, row[j])).
   void (*add_minima)(int32_t value, const int32_t* row, int32_t* sums, int begin, int end);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const FlowTable& flow_table();
-
-/// A plain solver without any of the fast one's devices, and plain loops.
-const FlowTable& flow_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<FlowTable> cpu_flow_tables();
 
 }  // namespace headwater::kernel

@@ -43,7 +43,7 @@ HWY_INLINE void set_block(uint64_t* bits, int c, Bits block) {
   word = (word & ~(uint64_t{0xffff} << shift)) | uint64_t{block} << shift;
 }
 
-// Turns 64 rows of 64 bits into columns, in place.
+// Transposes 64 rows of 64 bits in place.
 inline void transpose(uint64_t* rows) {
   uint64_t mask = 0x00000000ffffffffu;
   for (int half = 32; half > 0; half /= 2, mask ^= mask << half)

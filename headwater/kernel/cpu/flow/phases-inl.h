@@ -53,7 +53,7 @@ void Solver::chain_bits() {
 
 // The same of the arcs into collectors.
 void Solver::collector_bits(int k) {
-  if (network_.columns) network_.columns->turn(k);
+  if (network_.columns) network_.columns->transpose(k);
   const size_t count = collectors_.node.size() * static_cast<size_t>(words_);
   if (collectors_.open.size() < count) {
     collectors_.open.resize(2 * count);

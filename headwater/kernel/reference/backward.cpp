@@ -1,10 +1,10 @@
-// Every operation of backward.h in double with plain loops, to judge the fast ones.
+// The operations of backward.h in double with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "headwater/kernel/backward.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace plain {
@@ -185,10 +185,8 @@ void attention(const Attention& in, MatrixView gradient, const AttentionGradient
 }  // namespace
 }  // namespace plain
 
-const BackwardTable& backward_reference() {
-  static const BackwardTable table{"reference",       plain::layer_norm, plain::rms_norm,
-                                   plain::activation, plain::gated,      plain::attention};
-  return table;
+BackwardKernels reference_backward() {
+  return {plain::layer_norm, plain::rms_norm, plain::activation, plain::gated, plain::attention};
 }
 
 }  // namespace headwater::kernel

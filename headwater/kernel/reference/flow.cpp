@@ -4,7 +4,7 @@
 #include <limits>
 #include <queue>
 
-#include "headwater/kernel/flow/flow.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace {
@@ -137,9 +137,6 @@ void add_minima(int32_t value, const int32_t* row, int32_t* sums, int begin, int
 
 }  // namespace
 
-const FlowTable& flow_reference() {
-  static const FlowTable table = {"reference", solver, sum_of_minima, add_minima};
-  return table;
-}
+FlowKernels reference_flow() { return {solver, sum_of_minima, add_minima}; }
 
 }  // namespace headwater::kernel
