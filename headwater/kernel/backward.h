@@ -1,9 +1,9 @@
-// The derivatives of network.h's operations with respect to what goes through them; weights are
-// constants. With y the number that is differentiated, "the gradient of x" is dy/dx.
+// The derivatives of network.h's operations with respect to their inputs; weights are constants.
+// With y the number that is differentiated, "the gradient of x" is dy/dx.
 //
-// A linear map needs nothing new: if out = W x, the gradient of x is W' times that of out, which is
-// linear() with transposed() weights. A rotation needs none either: rotate() with sines of the
-// other sign.
+// A linear map needs no kernel of its own: if out = W x, the gradient of x is W' times that of out,
+// which is linear() with transposed() weights. Nor does a rotation: call rotate() with negated
+// sines.
 #pragma once
 #include <span>
 
@@ -12,7 +12,7 @@
 
 namespace headwater::kernel {
 
-/// The same numbers as the map from outputs to inputs.
+/// The same weights as a map from outputs to inputs.
 Weights transposed(const Weights& weights);
 
 /// For out = layer_norm(x): dx = (or +=) the gradient of x, given that of out. dx may be
@@ -24,13 +24,13 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
 void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
                        MatrixView gradient, Into into, MatrixSpan dx);
 
-/// For out = activation(x): gradient *= activation'(x). At its corner relu has 0.
+/// For out = activation(x): gradient *= activation'(x). The slope of relu at 0 is 0.
 void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient);
 
-/// For out = activation(gate) * up: `gate` and `up` become their own gradients, given that of out.
+/// For out = activation(gate) * up: replaces `gate` and `up` by their gradients, given that of out.
 void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up);
 
-/// What attention_backward gives: the gradients of queries, keys and values, of their shapes.
+/// The result of attention_backward: the gradients of queries, keys and values, of their shapes.
 struct AttentionGradient {
   MatrixSpan queries, keys, values;
 };
@@ -40,9 +40,9 @@ struct AttentionGradient {
 ///
 ///   dS = P (x) (dP - rowsum(P (x) dP)),  dQ = scale dS K,  dK = scale dS' Q,  dV = P' dO,
 ///
-/// and in the same pass the map of `fused`: weight * the positive part of P (x) dP, heads joined as
-/// attention() joins them. Some rows of one head exist at a time, never heads x n x n. Several
-/// threads, the same bytes for any number. The results overlap neither each other nor what is read.
+/// and in the same pass the map of `fused`: weight * the positive part of P (x) dP, heads fused as
+/// attention() does. Only some rows of one head exist at a time, never heads x n x n. Several
+/// threads, the same bytes for any number. The results must not overlap each other or the inputs.
 void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
                         const HeadMap& fused);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int rows_of_a_block = 64;
 
-// Below this many numbers the work is done before another thread wakes.
+// Smaller work is done before another thread wakes up.
 constexpr size_t worth_threads = size_t{1} << 15;
 
 int blocks_of(int rows) { return (rows + rows_of_a_block - 1) / rows_of_a_block; }

@@ -11,22 +11,22 @@ namespace headwater::kernel {
 /// How a head joins the heads before it.
 enum class Reduce { sum, max, min };
 
-/// Some rows of a head, or the same rows of several heads, as they lie in a file or an array: f16,
+/// Some rows of a head, or the same rows of several heads, as a file or an array stores them: f16,
 /// bf16, f32 or f64, at any address.
 struct HeadRows {
   DType type = DType::f32;
   const std::byte* data = nullptr;
   std::ptrdiff_t stride =
-      0;  // numbers between the starts of two rows; the numbers of a row lie side by side
+      0;  // numbers between the starts of two rows; the numbers of a row are contiguous
   int heads = 1;
   std::ptrdiff_t apart = 0;  // numbers between the starts of two heads
 };
 
 /// out(r, j) = reduce(out(r, j), weight * head(r, j)) for one head after the other; with `first`,
-/// what was in out does not count. sums[h * rows + r] = the sum of row r of head h (without
+/// the old contents of out are ignored. sums[h * rows + r] = the sum of row r of head h (without
 /// weight), or NaN if the row holds a NaN, an infinity (also: a double that float cannot hold) or a
-/// negative number; out's row then holds anything. One pass over the heads, and all heads in one
-/// call are read at the speed of memory, which one head a call is not. One thread.
+/// negative number; the row of out is then undefined. One pass over the heads. Pass all heads in
+/// one call: it reads them at the speed of memory, one call for each head does not. One thread.
 void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
                std::span<float> sums);
 
@@ -40,9 +40,9 @@ struct RowStep {
       true;  // a row that sums to 0: true makes it the identity's row, false leaves it zero
 };
 
-/// Applies `step` to every row of the square matrix `map`, in place; entries are finite and not
-/// negative. Returns how many rows had nothing to divide by. One pass over memory, on several
-/// threads.
+/// Applies `step` to every row of the square matrix `map`, in place; entries must be finite and not
+/// negative. Returns the number of rows that sum to 0 and so could not be divided. One pass over
+/// memory, on several threads.
 int prepare(MatrixSpan map, const RowStep& step);
 
 /// The same for some rows of a square matrix: row r of `rows` is its row first + r.
@@ -51,7 +51,7 @@ int prepare_rows(MatrixSpan rows, int first, const RowStep& step);
 /// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns
 /// of b are skipped in blocks, so triangular and banded matrices cost what their bands cost.
 /// Several threads. Packs up to 512 columns of a and rows of b into memory that the calling thread
-/// keeps.
+/// reuses.
 void multiply(MatrixView a, MatrixView b, MatrixSpan out);
 
 /// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass

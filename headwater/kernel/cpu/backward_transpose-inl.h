@@ -1,4 +1,4 @@
-// Matrices transposed square by square, for the products of attention's derivative that sum over
+// Transposes matrices square by square, for those products of attention's derivative that sum over
 // rows.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_TRANSPOSE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_TRANSPOSE_INL_H

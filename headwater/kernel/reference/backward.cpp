@@ -106,7 +106,7 @@ void gated(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSp
     }
 }
 
-// A row of P and of dP, of head h; keys that the row does not see have 0 in both.
+// A row of P and of dP, of head h; 0 in both for keys that the row does not see.
 struct HeadRow {
   Doubles p, dp;
 };

@@ -1,5 +1,4 @@
-// Dinic's algorithm as in a textbook: the judge of the fast solver, and what `--kernel reference`
-// runs.
+// The operations of flow/flow.h with plain loops: Dinic's algorithm as in a textbook.
 #include <algorithm>
 #include <limits>
 #include <queue>

@@ -10,7 +10,7 @@ namespace headwater::kernel {
 namespace plain {
 namespace {
 
-// What float cannot hold would be an infinity in the map, so it counts as one.
+// A number that float cannot hold would be an infinity in the map, so it counts as one.
 bool is_weight(double x) { return x >= 0 && x <= std::numeric_limits<float>::max(); }
 
 double joined(Reduce reduce, double a, double b) {

@@ -88,7 +88,7 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
       }
 }
 
-// The softmax of head h in row r; keys that it does not see have 0.
+// The softmax of head h in row r; 0 for keys that it does not see.
 std::vector<double> softmax(const Attention& in, int h, int r) {
   const int size = in.queries.columns() / in.heads;
   const int key = h / (in.heads / in.groups) * size;
