@@ -1,9 +1,11 @@
-// The calls of backward.h on top of the table in use, as network.cpp has those of network.h.
+// The calls of backward.h: they check their arguments, give rows to threads and call the kernels
+// in use.
 #include "headwater/kernel/backward.h"
 
 #include <cassert>
 #include <utility>
 
+#include "headwater/kernel/kernel.h"
 #include "headwater/kernel/row_blocks.h"
 
 namespace headwater::kernel {
@@ -26,7 +28,7 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
                          MatrixView gradient, Into into, MatrixSpan dx) {
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
-  const BackwardTable& run = backward_table();
+  const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.layer_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
                    dx.rows(first, count));
@@ -37,7 +39,7 @@ void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsil
                        MatrixView gradient, Into into, MatrixSpan dx) {
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
-  const BackwardTable& run = backward_table();
+  const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rms_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
                  dx.rows(first, count));
@@ -46,7 +48,7 @@ void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsil
 
 void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient) {
   assert(same_shape(x, gradient));
-  const BackwardTable& run = backward_table();
+  const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.activation(x.rows(first, count), activation, gradient.rows(first, count));
   });
@@ -54,7 +56,7 @@ void activation_backward(MatrixView x, Activation activation, MatrixSpan gradien
 
 void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
   assert(same_shape(gradient, gate) && same_shape(gradient, up));
-  const BackwardTable& run = backward_table();
+  const BackwardKernels& run = in_use().backward;
   for_row_blocks(gradient.rows(), gradient.columns(), [&](int first, int count) {
     run.gated(activation, gradient.rows(first, count), gate.rows(first, count),
               up.rows(first, count));
@@ -70,14 +72,7 @@ void attention_backward(const Attention& in, MatrixView gradient, const Attentio
   assert(same_shape(out.keys, in.keys) && same_shape(out.values, in.keys));
   assert(fused.map.rows() == 0 ||
          (fused.map.rows() == in.queries.rows() && fused.map.columns() == in.keys.rows()));
-  backward_table().attention(in, gradient, out, fused);
-}
-
-const BackwardTable& backward_table() {
-  static const std::vector<BackwardTable> all = cpu_backward_tables();
-  for (const BackwardTable& one : all)
-    if (name() == one.name) return one;
-  return backward_reference();
+  in_use().backward.attention(in, gradient, out, fused);
 }
 
 }  // namespace headwater::kernel

@@ -1,21 +1,18 @@
-// The derivatives of network.h's operations with respect to what goes through them; weights are
-// constants. With y the number that is differentiated, "the gradient of x" is dy/dx. As there:
-// backward_reference.cpp has all of them in double with plain loops, cpu/ for every instruction
-// set.
+// The derivatives of network.h's operations with respect to their inputs; weights are constants.
+// With y the number that is differentiated, "the gradient of x" is dy/dx.
 //
-// A linear map needs nothing new: if out = W x, the gradient of x is W' times that of out, which is
-// linear() with transposed() weights. A rotation needs none either: rotate() with sines of the
-// other sign.
+// A linear map needs no kernel of its own: if out = W x, the gradient of x is W' times that of out,
+// which is linear() with transposed() weights. Nor does a rotation: call rotate() with negated
+// sines.
 #pragma once
 #include <span>
-#include <vector>
 
 #include "headwater/core/matrix.h"
 #include "headwater/kernel/network.h"
 
 namespace headwater::kernel {
 
-/// The same numbers as the map from outputs to inputs.
+/// The same weights as a map from outputs to inputs.
 Weights transposed(const Weights& weights);
 
 /// For out = layer_norm(x): dx = (or +=) the gradient of x, given that of out. dx may be
@@ -27,13 +24,13 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
 void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
                        MatrixView gradient, Into into, MatrixSpan dx);
 
-/// For out = activation(x): gradient *= activation'(x). At its corner relu has 0.
+/// For out = activation(x): gradient *= activation'(x). The slope of relu at 0 is 0.
 void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient);
 
-/// For out = activation(gate) * up: `gate` and `up` become their own gradients, given that of out.
+/// For out = activation(gate) * up: replaces `gate` and `up` by their gradients, given that of out.
 void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up);
 
-/// What attention_backward gives: the gradients of queries, keys and values, of their shapes.
+/// The result of attention_backward: the gradients of queries, keys and values, of their shapes.
 struct AttentionGradient {
   MatrixSpan queries, keys, values;
 };
@@ -43,16 +40,15 @@ struct AttentionGradient {
 ///
 ///   dS = P (x) (dP - rowsum(P (x) dP)),  dQ = scale dS K,  dK = scale dS' Q,  dV = P' dO,
 ///
-/// and in the same pass the map of `fused`: weight * the positive part of P (x) dP, heads joined as
-/// attention() joins them. Some rows of one head exist at a time, never heads x n x n. Several
-/// threads, the same bytes for any number. The results overlap neither each other nor what is read.
+/// and in the same pass the map of `fused`: weight * the positive part of P (x) dP, heads fused as
+/// attention() does. Only some rows of one head exist at a time, never heads x n x n. Several
+/// threads, the same bytes for any number. The results must not overlap each other or the inputs.
 void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
                         const HeadMap& fused);
 
-/// One implementation of all of the above: attention_backward uses several threads; the others are
-/// called with some rows each.
-struct BackwardTable {
-  const char* name;
+/// One implementation of the above, as part of Kernels (kernel.h). attention uses several threads;
+/// the others get some of the rows in each call.
+struct BackwardKernels {
   void (*layer_norm)(MatrixView x, std::span<const float> weight, double epsilon,
                      MatrixView gradient, Into into, MatrixSpan dx);
   void (*rms_norm)(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
@@ -62,14 +58,5 @@ struct BackwardTable {
   void (*attention)(const Attention& in, MatrixView gradient, const AttentionGradient& out,
                     const HeadMap& fused);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const BackwardTable& backward_table();
-
-/// The plain one, in double.
-const BackwardTable& backward_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<BackwardTable> cpu_backward_tables();
 
 }  // namespace headwater::kernel

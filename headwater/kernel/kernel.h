@@ -1,96 +1,50 @@
-// The few operations that cost time. Everything else in the engine is written in terms of these.
+// The few operations that cost time, and which instruction set runs them. Everything else in the
+// engine is written in terms of these.
 //
-// reference.cpp has all of them in double with plain loops, for ever, as the judge of the others;
-// cpu/ has them for every instruction set of the machine from one source. The best set that the
-// machine has runs, unless use() says otherwise.
+// There is one table of kernels. It has an entry for each instruction set of this machine, all
+// compiled from the same source in cpu/, and one for the plain loops in double in reference/, which
+// judge the others. The best instruction set runs unless use() says otherwise.
+//
+// Include the header of a group (maps.h, network.h, backward.h, flow/flow.h) to call its kernels.
 #pragma once
-#include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "headwater/core/dtype.h"
-#include "headwater/core/matrix.h"
+#include "headwater/kernel/backward.h"
+#include "headwater/kernel/flow/flow.h"
+#include "headwater/kernel/maps.h"
+#include "headwater/kernel/network.h"
 
 namespace headwater::kernel {
 
-/// How a head joins the heads before it.
-enum class Reduce { sum, max, min };
-
-/// Some rows of a head, or the same rows of several heads, as they lie in a file or an array: f16,
-/// bf16, f32 or f64, at any address.
-struct HeadRows {
-  DType type = DType::f32;
-  const std::byte* data = nullptr;
-  std::ptrdiff_t stride =
-      0;  // numbers between the starts of two rows; the numbers of a row lie side by side
-  int heads = 1;
-  std::ptrdiff_t apart = 0;  // numbers between the starts of two heads
+/// Every kernel for one instruction set.
+struct Kernels {
+  std::string name;  // "avx3", "avx2", ..., "scalar", or "reference"
+  MapKernels maps;
+  NetworkKernels network;
+  BackwardKernels backward;
+  FlowKernels flow;
 };
 
-/// out(r, j) = reduce(out(r, j), weight * head(r, j)) for one head after the other; with `first`,
-/// what was in out does not count. sums[h * rows + r] = the sum of row r of head h (without
-/// weight), or NaN if the row holds a NaN, an infinity (also: a double that float cannot hold) or a
-/// negative number; out's row then holds anything. One pass over the heads, and all heads in one
-/// call are read at the speed of memory, which one head a call is not. One thread.
-void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
-               std::span<float> sums);
+/// What this machine can run: its instruction sets, best first, then the reference. Made on the
+/// first call and never changed.
+const std::vector<Kernels>& all_kernels();
 
-/// What prepare() does to each row: drop what is below `threshold`, then mix with the identity,
-/// then divide by the row's own sum.
-struct RowStep {
-  float threshold = 0;  // entries strictly below it become 0
-  double residual = 0;  // a <- (1 - residual) a + residual * identity
-  bool divide = true;   // rows divided by their sums, which are taken in double
-  bool empty_keeps =
-      true;  // a row that sums to 0: true makes it the identity's row, false leaves it zero
-};
+/// The last of all_kernels(): plain loops in double.
+const Kernels& reference();
 
-/// Applies `step` to every row of the square matrix `map`, in place; entries are finite and not
-/// negative. Returns how many rows had nothing to divide by. One pass over memory, on several
-/// threads.
-int prepare(MatrixSpan map, const RowStep& step);
+/// The entry that runs now. Costs one load.
+const Kernels& in_use();
 
-/// The same for some rows of a square matrix: row r of `rows` is its row first + r.
-int prepare_rows(MatrixSpan rows, int first, const RowStep& step);
-
-/// out = a b. out overlaps neither. Leading and trailing zeros of the rows of a and of the columns
-/// of b are skipped in blocks, so triangular and banded matrices cost what their bands cost.
-/// Several threads. Packs up to 512 columns of a and rows of b into memory that the calling thread
-/// keeps.
-void multiply(MatrixView a, MatrixView b, MatrixSpan out);
-
-/// out = row a, a row vector times a matrix. out does not overlap row. Several threads, one pass
-/// over a.
-void multiply(std::span<const float> row, MatrixView a, std::span<float> out);
-
-/// The instruction sets that this machine can run, best first, then "reference".
+/// The names of all_kernels().
 std::vector<std::string> available();
 
-/// The one in use.
+/// The name of in_use().
 std::string_view name();
 
-/// Forces one of available(), for the whole process; "" goes back to the best. Throws Error (usage)
-/// for any other name. Not to be called while other threads compute.
+/// Makes one of available() the entry in use, for the whole process; "" goes back to the best.
+/// Throws Error (usage) for any other name. Do not call it while other threads compute.
 void use(std::string_view name);
-
-/// One implementation of all of the above: what reference.cpp and cpu/ each fill in.
-struct Table {
-  const char* name;
-  void (*fuse_rows)(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpan out,
-                    std::span<float> sums);
-  /// prepare() for some rows: row r of `rows` is row first + r of the square matrix. One thread.
-  int (*prepare_rows)(MatrixSpan rows, int first, const RowStep& step);
-  void (*multiply)(MatrixView a, MatrixView b, MatrixSpan out);
-  /// out[j] = sum over r of weights[r] * rows(r, j). One thread.
-  void (*add_rows)(std::span<const float> weights, MatrixView rows, std::span<float> out);
-};
-
-/// The plain one, in double.
-const Table& reference();
-
-/// One for each instruction set that this machine has, best first.
-std::vector<Table> cpu_tables();
 
 }  // namespace headwater::kernel

@@ -1,19 +1,20 @@
-// The calls of network.h on top of the table in use: what they ask of their arguments.
+// The calls of network.h: they check their arguments, give rows to threads and call the kernels in
+// use.
 #include "headwater/kernel/network.h"
 
 #include <cassert>
 
+#include "headwater/kernel/kernel.h"
 #include "headwater/kernel/row_blocks.h"
 
 namespace headwater::kernel {
-namespace {}  // namespace
 
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out) {
   assert(weights.type == DType::f32 || weights.type == DType::f16 || weights.type == DType::bf16);
   assert(x.columns() == weights.inputs && out.columns() == weights.outputs);
   assert(out.rows() == x.rows());
   assert(finish.bias.empty() || finish.bias.size() == static_cast<size_t>(weights.outputs));
-  network_table().linear(x, weights, finish, out);
+  in_use().network.linear(x, weights, finish, out);
 }
 
 void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
@@ -21,7 +22,7 @@ void layer_norm(MatrixView x, std::span<const float> weight, std::span<const flo
   assert(out.rows() == x.rows() && out.columns() == x.columns());
   assert(weight.size() == static_cast<size_t>(x.columns()));
   assert(bias.empty() || bias.size() == weight.size());
-  const NetworkTable& run = network_table();
+  const NetworkKernels& run = in_use().network;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.layer_norm(x.rows(first, count), weight, bias, epsilon, out.rows(first, count));
   });
@@ -30,7 +31,7 @@ void layer_norm(MatrixView x, std::span<const float> weight, std::span<const flo
 void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out) {
   assert(out.rows() == x.rows() && out.columns() == x.columns());
   assert(weight.size() == static_cast<size_t>(x.columns()));
-  const NetworkTable& run = network_table();
+  const NetworkKernels& run = in_use().network;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rms_norm(x.rows(first, count), weight, epsilon, out.rows(first, count));
   });
@@ -40,7 +41,7 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
   assert(heads > 0 && x.columns() % heads == 0);
   assert(cosine.rows() == x.rows() && sine.rows() == x.rows());
   assert(cosine.columns() == sine.columns() && 2 * cosine.columns() <= x.columns() / heads);
-  const NetworkTable& run = network_table();
+  const NetworkKernels& run = in_use().network;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
     run.rotate(x.rows(first, count), heads, cosine.rows(first, count), sine.rows(first, count));
   });
@@ -61,14 +62,7 @@ void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused)
          (fused.map.rows() == attention.queries.rows() &&
           fused.map.columns() == attention.keys.rows() && fused.count >= 1 &&
           fused.first_head >= 0 && fused.first_head + fused.count <= attention.heads));
-  network_table().attention(attention, out, fused);
-}
-
-const NetworkTable& network_table() {
-  static const std::vector<NetworkTable> all = cpu_network_tables();
-  for (const NetworkTable& one : all)
-    if (name() == one.name) return one;
-  return network_reference();
+  in_use().network.attention(attention, out, fused);
 }
 
 }  // namespace headwater::kernel

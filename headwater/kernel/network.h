@@ -1,20 +1,16 @@
-// The operations of a transformer's forward pass. As in kernel.h: network_reference.cpp has all of
-// them in double with plain loops, as the judge; cpu/ has them for every instruction set from one
-// source; use() of kernel.h chooses between them.
+// The operations of a transformer's forward pass.
 #pragma once
 #include <cstddef>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "headwater/core/dtype.h"
 #include "headwater/core/matrix.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 namespace headwater::kernel {
 
-/// The weights of a linear map as their file stores them: f32, f16 or bf16, at any address, never
-/// copied as a whole.
+/// The weights of a linear map as their file stores them: f32, f16 or bf16, at any address. They
+/// are never copied as a whole.
 struct Weights {
   DType type = DType::f32;
   const std::byte* data = nullptr;
@@ -33,11 +29,11 @@ enum class Activation {
   tanh,
 };
 
-/// Where a result goes: instead of what is in `out`, onto it, or times it (gated units).
+/// What happens to the old value of `out`: replaced, added to, or multiplied (gated units).
 enum class Into { store, add, multiply };
 
-/// What is done to each product on its way out: bias (empty: none), then the activation, then
-/// `into`.
+/// What is applied to each product before it is stored: bias (empty: none), then the activation,
+/// then `into`.
 struct Finish {
   std::span<const float> bias;
   Activation activation = Activation::none;
@@ -50,7 +46,7 @@ struct Finish {
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
 
 /// out(t) = (x(t) - mean) / sqrt(variance + epsilon) * weight + bias, each row by its own mean and
-/// variance, which are taken in double. out may be x. An empty bias is none.
+/// variance, which are computed in double. out may be x. An empty bias is none.
 void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                 double epsilon, MatrixSpan out);
 
@@ -59,18 +55,18 @@ void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, Matri
 
 /// Rotary positions: x is n x (heads * size), cosine and sine are n x half, half <= size / 2. In
 /// each head of row t, (a, b) = (x[d], x[d + half]) becomes (a cos - b sin, b cos + a sin) for
-/// d < half; the rest of the head stays.
+/// d < half; the rest of the head is unchanged.
 void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
 
-/// Which keys a query sees. Row r of the queries stands at position first + r of the keys.
+/// Which keys a query sees. Row r of the queries is at position first + r of the keys.
 struct Sight {
-  bool causal = false;  // none after its own position
-  int window = 0;       // causal only: of those, the last `window`, itself included; 0 means all
+  bool causal = false;  // no key after its own position
+  int window = 0;       // causal only: just the last `window` keys, itself included; 0 means all
   int first = 0;
 };
 
-/// Scaled dot-product attention of one input. Row t of queries holds its heads side by side:
-/// heads * size; keys and values groups * size; head h uses group h / (heads / groups).
+/// Scaled dot-product attention of one input. A row of queries holds all heads, heads * size
+/// numbers; a row of keys or values groups * size. Head h uses group h / (heads / groups).
 struct Attention {
   MatrixView queries;  // m x (heads * size)
   MatrixView keys;     // n x (groups * size)
@@ -81,28 +77,27 @@ struct Attention {
   Sight sight;
 };
 
-/// How heads become one map: reduce over heads first_head ... first_head + count - 1 of
+/// How heads are fused into one map: reduce over heads first_head ... first_head + count - 1 of
 /// weight * softmax.
 struct HeadMap {
   Reduce reduce = Reduce::sum;
   float weight = 1;
   int first_head = 0;
   int count = 1;
-  MatrixSpan map;  // m x n; keys that a row does not see become 0. Without rows: no map is wanted
+  MatrixSpan map;  // m x n, 0 for keys that a row does not see; without rows, no map is made
 };
 
 /// out(r, h * size + d) = sum over j of p_h(r, j) v(j, d) with p_h = softmax over the keys j that
-/// row r sees of scale q_h(r) . k_h(j), and the fused map of p in the same pass. An `out` without
-/// rows is not wanted: only the map is made, and `values` are not read. A row that sees a score of
-/// NaN is NaN in that head, and in a map of sums. A few rows of scores exist at a time for each
-/// thread, never heads x m x n. Several threads, the same bytes for any number; rows do not depend
-/// on one another.
+/// row r sees of scale q_h(r) . k_h(j), and the fused map of p in the same pass. If `out` has no
+/// rows, only the map is made and `values` are not read. A row that sees a score of NaN becomes NaN
+/// in that head, and in a map of sums. Each thread holds a few rows of scores at a time; heads x m
+/// x n never exists. Several threads, the same bytes for any number; rows do not depend on one
+/// another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
-/// One implementation of all of the above: what network_reference.cpp and cpu/ each fill in. linear
-/// and attention use several threads; the others are called with some rows each.
-struct NetworkTable {
-  const char* name;
+/// One implementation of the above, as part of Kernels (kernel.h). linear and attention use several
+/// threads; the others get some of the rows in each call.
+struct NetworkKernels {
   void (*linear)(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
   void (*layer_norm)(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                      double epsilon, MatrixSpan out);
@@ -110,14 +105,5 @@ struct NetworkTable {
   void (*rotate)(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
   void (*attention)(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const NetworkTable& network_table();
-
-/// The plain one, in double.
-const NetworkTable& network_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<NetworkTable> cpu_network_tables();
 
 }  // namespace headwater::kernel

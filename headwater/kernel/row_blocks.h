@@ -1,4 +1,4 @@
-// Which rows go to which thread where rows have nothing to share.
+// Rows divided among threads, for operations that treat each row on its own.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace headwater::kernel {
 
-/// task(first row, rows) for all blocks of rows, on several threads where there is enough to do.
+/// task(first row, rows) for all blocks of rows, on several threads if there is enough to do.
 /// The blocks are the same for every number of threads.
 template <class Task>
 void for_row_blocks(int rows, int columns, const Task& task) {
   constexpr int rows_of_a_block = 16;
-  // Below this many numbers the work is done before another thread wakes.
+  // Smaller work is done before another thread wakes up.
   constexpr size_t worth_threads = size_t{1} << 15;
   if (static_cast<size_t>(rows) * static_cast<size_t>(columns) < worth_threads)
     return task(0, rows);

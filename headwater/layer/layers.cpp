@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 #include "headwater/layer/threshold.h"
 
 namespace headwater {

@@ -4,7 +4,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 #include "headwater/method/assemble.h"
 #include "headwater/source/differentiable.h"
 

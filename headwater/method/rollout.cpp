@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "headwater/core/stopwatch.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 #include "headwater/method/assemble.h"
 
 namespace headwater {

@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "headwater/core/fail.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 #include "headwater/layer/layers.h"
 
 namespace headwater {

@@ -6,7 +6,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/parallel.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 namespace headwater {
 namespace {

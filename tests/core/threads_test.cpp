@@ -1,3 +1,4 @@
+#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "headwater/core/parallel.h"
 #include "tests/support/failing_allocation.h"
 
 namespace headwater {

@@ -7,17 +7,17 @@
 
 #include "headwater/core/error.h"
 #include "headwater/kernel/flow/columns.h"
-#include "headwater/kernel/flow/flow.h"
 #include "headwater/kernel/flow/memory.h"
 #include "headwater/method/flow/certificate.h"
 #include "tests/flow/kinds.h"
 #include "tests/flow/made.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::test {
 namespace {
 
-using kernel::FlowTable;
 using kernel::IntArray;
+using kernel::Kernels;
 
 IntArray random_vector(int n, int stride, int64_t total, std::mt19937& random) {
   IntArray out(stride);
@@ -37,9 +37,9 @@ TEST(FlowSolver, EveryInstructionSetAgreesWithThePlainOne) {
       const Capacities capacities = capacities_of(stack_of(kind, n, 6, 11));
       const FlowCheck check(capacities);
       const kernel::FlowNetwork network = capacities.network();
-      const auto plain = kernel::flow_reference().solver(network);
-      for (const FlowTable& table : kernel::cpu_flow_tables()) {
-        const auto solver = table.solver(network);
+      const auto plain = kernel::reference().flow.solver(network);
+      for (const Kernels& kernels : kernel::fast_kernels()) {
+        const auto solver = kernels.flow.solver(network);
         for (int round = 0; round < 12; ++round) {
           const int bottom = static_cast<int>(random() % 4) + 1;
           const IntArray supply = random_vector(n, capacities.stride(), kernel::flow_unit, random);
@@ -57,7 +57,7 @@ TEST(FlowSolver, EveryInstructionSetAgreesWithThePlainOne) {
           task.end = n;
           task.shown = true;
           const int32_t value = plain->solve(task);
-          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          ASSERT_EQ(solver->solve(task), value) << kernels.name << ' ' << kind << ' ' << n;
           check.flow(task, *solver, value);
           check.flow(task, *plain, value);
           task.limit = value;
@@ -79,7 +79,7 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
       kernel::FlowNetwork transposed = network;
       const kernel::FlowColumns columns(transposed, 1);  // fewer than there are levels
       transposed.columns = &columns;
-      const auto plain = kernel::flow_reference().solver(network);
+      const auto plain = kernel::reference().flow.solver(network);
       for (int round = 0; round < 2; ++round) {
         kernel::FlowTask task;
         task.source = n - 1 - static_cast<int>(random() % static_cast<unsigned>(n / 4));
@@ -91,10 +91,10 @@ TEST(FlowSolver, AgreesWithThePlainOneHoweverLongARowIs) {
         task.end = n;
         task.shown = true;
         const int32_t value = plain->solve(task);
-        for (const FlowTable& table : kernel::cpu_flow_tables()) {
+        for (const Kernels& kernels : kernel::fast_kernels()) {
           for (const kernel::FlowNetwork* one : {&network, &std::as_const(transposed)}) {
-            const auto solver = table.solver(*one);
-            ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+            const auto solver = kernels.flow.solver(*one);
+            ASSERT_EQ(solver->solve(task), value) << kernels.name << ' ' << kind << ' ' << n;
             check.flow(task, *solver, value);
             SinkCheck sink(check, task.column, 1);
             if (solver->has_cut()) sink.add_cut(task, *solver, value);
@@ -115,9 +115,9 @@ TEST(FlowSolver, AFlowThatEndsEarlyAndUnseenLeavesNothingBehind) {
       kernel::FlowNetwork network = capacities.network();
       const kernel::FlowColumns columns(network, 5);
       network.columns = &columns;
-      const auto plain = kernel::flow_reference().solver(network);
-      for (const FlowTable& table : kernel::cpu_flow_tables()) {
-        const auto solver = table.solver(network);
+      const auto plain = kernel::reference().flow.solver(network);
+      for (const Kernels& kernels : kernel::fast_kernels()) {
+        const auto solver = kernels.flow.solver(network);
         for (int round = 0; round < 10; ++round) {
           kernel::FlowTask task;
           task.source = static_cast<int>(random() % static_cast<unsigned>(n));
@@ -130,12 +130,12 @@ TEST(FlowSolver, AFlowThatEndsEarlyAndUnseenLeavesNothingBehind) {
           const int32_t value = plain->solve(task);
           for (const int part : {1, 2, 4}) {
             task.limit = value / part;
-            ASSERT_EQ(solver->solve(task), task.limit) << table.name << ' ' << kind << ' ' << n;
+            ASSERT_EQ(solver->solve(task), task.limit) << kernels.name << ' ' << kind << ' ' << n;
           }
           task.limit = kernel::flow_unit;
-          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          ASSERT_EQ(solver->solve(task), value) << kernels.name << ' ' << kind << ' ' << n;
           task.shown = true;
-          ASSERT_EQ(solver->solve(task), value) << table.name << ' ' << kind << ' ' << n;
+          ASSERT_EQ(solver->solve(task), value) << kernels.name << ' ' << kind << ' ' << n;
           check.flow(task, *solver, value);
         }
       }
@@ -151,9 +151,9 @@ TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
       const Capacities capacities = capacities_of(stack_of(kind, n, 8, 5));
       const FlowCheck check(capacities);
       const kernel::FlowNetwork network = capacities.network();
-      const auto plain = kernel::flow_reference().solver(network);
-      for (const FlowTable& table : kernel::cpu_flow_tables()) {
-        const auto solver = table.solver(network);
+      const auto plain = kernel::reference().flow.solver(network);
+      for (const Kernels& kernels : kernel::fast_kernels()) {
+        const auto solver = kernels.flow.solver(network);
         for (int round = 0; round < 6; ++round) {
           kernel::FlowTask task;
           task.column = static_cast<int>(random() % static_cast<unsigned>(n));
@@ -167,7 +167,7 @@ TEST(FlowSolver, ARaisedFlowIsAMaximumFlow) {
             task.shown = round % 2 == 0;
             const int32_t value = plain->solve(task);
             ASSERT_EQ(task.top == 3 ? solver->solve(task) : solver->raise(task), value)
-                << table.name << ' ' << kind << ' ' << n << ' ' << task.top;
+                << kernels.name << ' ' << kind << ' ' << n << ' ' << task.top;
             if (task.shown) check.flow(task, *solver, value);
             if (solver->has_cut()) sink.add_cut(task, *solver, value);
           }
@@ -182,7 +182,7 @@ TEST(FlowColumns, AreThoseOfTheRowsForAsManyLevelsAsThereMayBe) {
     const Capacities capacities = capacities_of(stack_of("bert", n, 3, 1));
     const kernel::FlowNetwork network = capacities.network();
     const kernel::FlowColumns columns(network, 2);
-    for (int k : {3, 1, 3, 2}) columns.turn(k);
+    for (int k : {3, 1, 3, 2}) columns.transpose(k);
     EXPECT_EQ(columns.column(2, 0), nullptr);
     for (int k : {1, 3})
       for (int v = 0; v < n; ++v)
@@ -194,7 +194,7 @@ TEST(FlowColumns, AreThoseOfTheRowsForAsManyLevelsAsThereMayBe) {
 
 TEST(FlowSolver, SumsOfMinimaAgreeWithThePlainOnes) {
   std::mt19937 random(1);
-  for (const FlowTable& table : kernel::cpu_flow_tables()) {
+  for (const Kernels& kernels : kernel::fast_kernels()) {
     for (int blocks = 0; blocks < 9; ++blocks) {
       const int count = blocks * kernel::flow_block;
       IntArray a(count), b(count), sums(count), expected(count);
@@ -203,10 +203,10 @@ TEST(FlowSolver, SumsOfMinimaAgreeWithThePlainOnes) {
         b[j] = static_cast<int32_t>(random() >> 2);
         sums[j] = expected[j] = static_cast<int32_t>(random() >> 2);
       }
-      EXPECT_EQ(table.sum_of_minima(a.data(), b.data(), 0, count),
-                kernel::flow_reference().sum_of_minima(a.data(), b.data(), 0, count));
-      table.add_minima(1 << 28, a.data(), sums.data(), 0, count);
-      kernel::flow_reference().add_minima(1 << 28, a.data(), expected.data(), 0, count);
+      EXPECT_EQ(kernels.flow.sum_of_minima(a.data(), b.data(), 0, count),
+                kernel::reference().flow.sum_of_minima(a.data(), b.data(), 0, count));
+      kernels.flow.add_minima(1 << 28, a.data(), sums.data(), 0, count);
+      kernel::reference().flow.add_minima(1 << 28, a.data(), expected.data(), 0, count);
       for (int j = 0; j < count; ++j) EXPECT_EQ(sums[j], expected[j]);
     }
   }
@@ -217,7 +217,7 @@ TEST(FlowCertificate, RefusesWhatIsNotSo) {
   const Capacities capacities = capacities_of(stack_of("bert", 12, 4, 1));
   const FlowCheck check(capacities);
   const kernel::FlowNetwork network = capacities.network();
-  const auto own = kernel::flow_table().solver(network);
+  const auto own = kernel::in_use().flow.solver(network);
   kernel::FlowTask task;
   task.supply = capacities.row(4, 3);
   task.demand = capacities.bottom_column(5);

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "tests/kernel/network_tables.h"
+#include "tests/kernel/judge.h"
 
 namespace headwater::kernel {
 namespace {
@@ -68,7 +68,7 @@ void plain_attention(const Attention& in, MatrixSpan out, const HeadMap& fused) 
     }
 }
 
-class AttentionKernel : public EachNetworkTable {
+class AttentionKernel : public EachKernel {
  protected:
   void check(const Shape& shape, HeadMap fused, bool wants_out = true) {
     Input input(shape, 1);
@@ -80,11 +80,11 @@ class AttentionKernel : public EachNetworkTable {
         exact_map(map_rows, shape.keys, 6);
     if (!wants_out) input.attention.values = {};
     fused.map = got_map.span();
-    GetParam().attention(input.attention, got.span(), fused);
+    GetParam().network.attention(input.attention, got.span(), fused);
     fused.map = plain_map.span();
     plain_attention(input.attention, plain.span(), fused);
     fused.map = exact_map.span();
-    network_reference().attention(input.attention, exact.span(), fused);
+    reference().network.attention(input.attention, exact.span(), fused);
     Judge out, map;
     out.see(got.span(), plain.span(), exact.span());
     map.see(got_map.span(), plain_map.span(), exact_map.span());
@@ -156,11 +156,11 @@ TEST_P(AttentionKernel, GivesTheSameBytesForEveryNumberOfThreads) {
     Input input({rows, 300, 32, 6, 2, {}}, 7);
     Matrix one(rows, 192), one_map(rows, 300);
     set_threads(1);
-    GetParam().attention(input.attention, one, {Reduce::sum, 1, 0, 6, one_map});
+    GetParam().network.attention(input.attention, one, {Reduce::sum, 1, 0, 6, one_map});
     for (int count : {2, 3, 5}) {
       Matrix several(rows, 192), several_map(rows, 300);
       set_threads(count);
-      GetParam().attention(input.attention, several, {Reduce::sum, 1, 0, 6, several_map});
+      GetParam().network.attention(input.attention, several, {Reduce::sum, 1, 0, 6, several_map});
       EXPECT_TRUE(same_bytes(one, several)) << count << " threads";
       EXPECT_TRUE(same_bytes(one_map, several_map)) << count << " threads";
     }
@@ -174,7 +174,7 @@ TEST_P(AttentionKernel, GivesARowTheSameBytesAloneAndAmongOthers) {
     Input input({n, n, 20, 4, 2, {true, window, 0}}, 8);
     const Attention& whole = input.attention;
     Matrix all(n, 80), all_map(n, n);
-    GetParam().attention(whole, all, {Reduce::sum, 0.25f, 0, 4, all_map});
+    GetParam().network.attention(whole, all, {Reduce::sum, 0.25f, 0, 4, all_map});
     for (int t : {0, 1, 15, 16, 17, 100, 383, 384, 400, 449}) {
       Attention last = whole;
       last.queries = whole.queries.rows(t, 1);
@@ -182,7 +182,7 @@ TEST_P(AttentionKernel, GivesARowTheSameBytesAloneAndAmongOthers) {
       last.values = whole.values.rows(0, t + 1);
       last.sight.first = t;
       Matrix one(1, 80), one_map(1, t + 1);
-      GetParam().attention(last, one, {Reduce::sum, 0.25f, 0, 4, one_map});
+      GetParam().network.attention(last, one, {Reduce::sum, 0.25f, 0, 4, one_map});
       EXPECT_TRUE(same_bytes(one, MatrixView(all).rows(t, 1))) << "row " << t;
       EXPECT_TRUE(same_bytes(one_map, MatrixView(all_map.row(t).data(), 1, t + 1))) << "row " << t;
     }
@@ -194,9 +194,10 @@ TEST_P(AttentionKernel, GivesNaNToTheRowsThatSeeANaN) {
     for (const int bad : {0, 11, 36, 39}) {
       Input input({rows, 40, 6, 2, 2, {true, 0, 40 - rows}}, 4);
       Matrix expected(rows, 12), expected_map(rows, 40), out(rows, 12), map(rows, 40);
-      GetParam().attention(input.attention, expected, {Reduce::sum, 0.5f, 0, 2, expected_map});
+      GetParam().network.attention(input.attention, expected,
+                                   {Reduce::sum, 0.5f, 0, 2, expected_map});
       input.both.span()(bad, 7) = std::numeric_limits<float>::quiet_NaN();  // a key of head 1
-      GetParam().attention(input.attention, out, {Reduce::sum, 0.5f, 0, 2, map});
+      GetParam().network.attention(input.attention, out, {Reduce::sum, 0.5f, 0, 2, map});
       for (int r = 0; r < rows; ++r) {
         const bool sees = 40 - rows + r >= bad;
         for (int c = 0; c < 12; ++c)
@@ -210,8 +211,8 @@ TEST_P(AttentionKernel, GivesNaNToTheRowsThatSeeANaN) {
 TEST_P(AttentionKernel, StaysFiniteForExtremeScores) {
   Input input({20, 20, 4, 1, 1, {}}, 9, 1e4f);
   Matrix out(20, 4), map(20, 20), exact(20, 4), exact_map(20, 20);
-  GetParam().attention(input.attention, out, {Reduce::sum, 1, 0, 1, map});
-  network_reference().attention(input.attention, exact, {Reduce::sum, 1, 0, 1, exact_map});
+  GetParam().network.attention(input.attention, out, {Reduce::sum, 1, 0, 1, map});
+  reference().network.attention(input.attention, exact, {Reduce::sum, 1, 0, 1, exact_map});
   for (int r = 0; r < 20; ++r) {
     double sum = 0;
     for (int j = 0; j < 20; ++j) {
@@ -223,7 +224,7 @@ TEST_P(AttentionKernel, StaysFiniteForExtremeScores) {
   }
 }
 
-HEADWATER_EACH_NETWORK_TABLE(AttentionKernel);
+HEADWATER_EACH_KERNEL(AttentionKernel);
 
 }  // namespace
 }  // namespace headwater::kernel

@@ -5,12 +5,9 @@
 #include <functional>
 #include <limits>
 
-#include "tests/kernel/network_tables.h"
+#include "tests/kernel/judge.h"
 
 namespace headwater::kernel {
-
-inline void PrintTo(const BackwardTable& table, std::ostream* to) { *to << table.name; }
-
 namespace {
 
 constexpr std::array<Activation, 7> activations = {
@@ -49,19 +46,19 @@ TEST(BackwardReference, NormsHaveTheSlopesOfTheirDifferences) {
   Matrix x = normal_matrix(3, 9, 1), out(3, 9), dx(3, 9);
   const Matrix weights = normal_matrix(3, 9, 2);
   const std::vector<float> weight = normal_floats(9, 3), bias = normal_floats(9, 4);
-  backward_reference().layer_norm(x, weight, 1e-5, weights, Into::store, dx);
+  reference().backward.layer_norm(x, weight, 1e-5, weights, Into::store, dx);
   expect_slopes(
       x, dx,
       [&] {
-        network_reference().layer_norm(x, weight, bias, 1e-5, out);
+        reference().network.layer_norm(x, weight, bias, 1e-5, out);
         return total(out, weights);
       },
       1e-3);
-  backward_reference().rms_norm(x, weight, 1e-5, weights, Into::store, dx);
+  reference().backward.rms_norm(x, weight, 1e-5, weights, Into::store, dx);
   expect_slopes(
       x, dx,
       [&] {
-        network_reference().rms_norm(x, weight, 1e-5, out);
+        reference().network.rms_norm(x, weight, 1e-5, out);
         return total(out, weights);
       },
       1e-3);
@@ -76,11 +73,11 @@ TEST(BackwardReference, ActivationsHaveTheSlopesOfTheirDifferences) {
       x(t, 0) = static_cast<float>(t) - 4.1f;
       weights(t, 0) = gradient(t, 0) = 1;
     }
-    backward_reference().activation(x, activation, gradient);
+    reference().backward.activation(x, activation, gradient);
     expect_slopes(
         x, gradient,
         [&] {
-          network_reference().linear(x, identity, {{}, activation, {}}, out);
+          reference().network.linear(x, identity, {{}, activation, {}}, out);
           return total(out, weights);
         },
         1e-3);
@@ -94,12 +91,12 @@ TEST(BackwardReference, GatedUnitsHaveTheSlopesOfTheirDifferences) {
                                    0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
   const Weights identity{DType::f32, reinterpret_cast<const std::byte*>(rows.data()), 5, 5, false};
   const auto y = [&] {
-    network_reference().linear(gate, identity, {{}, Activation::silu, {}}, out);
-    network_reference().linear(up, identity, {{}, {}, Into::multiply}, out);
+    reference().network.linear(gate, identity, {{}, Activation::silu, {}}, out);
+    reference().network.linear(up, identity, {{}, {}, Into::multiply}, out);
     return total(out, weights);
   };
   Matrix d_gate = gate.copy(), d_up = up.copy();
-  backward_reference().gated(Activation::silu, weights, d_gate, d_up);
+  reference().backward.gated(Activation::silu, weights, d_gate, d_up);
   expect_slopes(gate, d_gate, y, 1e-3);
   expect_slopes(up, d_up, y, 1e-3);
 }
@@ -146,13 +143,13 @@ TEST(BackwardReference, AttentionHasTheSlopesOfItsDifferences) {
        {Shape{5, 3, 4, 2, {}}, Shape{6, 4, 2, 2, {true, 0, 0}}, Shape{7, 3, 2, 1, {true, 3, 0}}}) {
     Input input(shape);
     Output found(shape);
-    backward_reference().attention(input.attention, input.gradient.span(), found.parts(shape), {});
+    reference().backward.attention(input.attention, input.gradient.span(), found.parts(shape), {});
     Matrix out(shape.n, shape.heads * shape.size);
     for (int k = 0; k < 3; ++k)
       expect_slopes(
           Input::part(shape, input.rows.span(), k), Input::part(shape, found.rows.span(), k),
           [&] {
-            network_reference().attention(input.attention, out, {});
+            reference().network.attention(input.attention, out, {});
             return total(out, input.gradient.span());
           },
           2e-3);
@@ -170,7 +167,7 @@ TEST(BackwardReference, MapIsThePositivePartOfAttentionTimesItsGradient) {
                      1,
                      1,
                      {}};
-  backward_reference().attention(
+  reference().backward.attention(
       in, MatrixView(gradient.data(), 2, 1),
       {MatrixSpan(dq.data(), 2, 1), MatrixSpan(dk.data(), 2, 1), MatrixSpan(dv.data(), 2, 1)},
       {Reduce::sum, 1, 0, 1, MatrixSpan(map.data(), 2, 2)});
@@ -187,8 +184,8 @@ TEST(Turned, IsTheMapTheOtherWayRound) {
                           input_major};
     const Matrix x = normal_matrix(1, 3, 2), g = normal_matrix(1, 2, 3);
     Matrix out(1, 2), back(1, 3);
-    network_reference().linear(x, weights, {}, out);
-    network_reference().linear(g, transposed(weights), {}, back);
+    reference().network.linear(x, weights, {}, out);
+    reference().network.linear(g, transposed(weights), {}, back);
     EXPECT_NEAR(total(out, g), total(back, x), 1e-6);
   }
 }
@@ -238,9 +235,8 @@ void plain_attention(const Shape& shape, const Attention& in, MatrixView gradien
     }
 }
 
-class BackwardKernel : public testing::TestWithParam<BackwardTable> {
+class BackwardKernel : public EachKernel {
  protected:
-  ~BackwardKernel() override { set_threads(before_); }
   void TearDown() override {
     EXPECT_TRUE(rows_.verdict());
     EXPECT_TRUE(map_.verdict()) << "map";
@@ -250,11 +246,11 @@ class BackwardKernel : public testing::TestWithParam<BackwardTable> {
     Input input(shape);
     Output got(shape), plain(shape), exact(shape);
     fused.map = got.map.span();
-    GetParam().attention(input.attention, input.gradient.span(), got.parts(shape), fused);
+    GetParam().backward.attention(input.attention, input.gradient.span(), got.parts(shape), fused);
     fused.map = plain.map.span();
     plain_attention(shape, input.attention, input.gradient.span(), plain.parts(shape), fused);
     fused.map = exact.map.span();
-    backward_reference().attention(input.attention, input.gradient.span(), exact.parts(shape),
+    reference().backward.attention(input.attention, input.gradient.span(), exact.parts(shape),
                                    fused);
     rows_.see(got.rows.span(), plain.rows.span(), exact.rows.span());
     map_.see(got.map.span(), plain.map.span(), exact.map.span());
@@ -266,7 +262,6 @@ class BackwardKernel : public testing::TestWithParam<BackwardTable> {
 
  private:
   Judge rows_, map_;  // of all shapes: of one alone the plain loop's may be small by luck
-  const int before_ = threads();
 };
 
 TEST_P(BackwardKernel, AttentionTakesEverySmallSize) {
@@ -299,13 +294,13 @@ TEST_P(BackwardKernel, AttentionGivesTheSameBytesForEveryNumberOfThreads) {
   Input input(shape);
   Output one(shape);
   set_threads(1);
-  GetParam().attention(input.attention, input.gradient.span(), one.parts(shape),
-                       {Reduce::sum, 1, 0, 6, one.map.span()});
+  GetParam().backward.attention(input.attention, input.gradient.span(), one.parts(shape),
+                                {Reduce::sum, 1, 0, 6, one.map.span()});
   for (int count : {2, 3, 5}) {
     Output several(shape);
     set_threads(count);
-    GetParam().attention(input.attention, input.gradient.span(), several.parts(shape),
-                         {Reduce::sum, 1, 0, 6, several.map.span()});
+    GetParam().backward.attention(input.attention, input.gradient.span(), several.parts(shape),
+                                  {Reduce::sum, 1, 0, 6, several.map.span()});
     EXPECT_TRUE(same_bytes(one.rows.span(), several.rows.span())) << count << " threads";
     EXPECT_TRUE(same_bytes(one.map.span(), several.map.span())) << count << " threads";
   }
@@ -318,11 +313,12 @@ TEST_P(BackwardKernel, NormsAreAsGoodAsAPlainLoop) {
         const std::vector<float> weight = normal_floats(static_cast<size_t>(columns), 1);
         Island x(3, columns, 2), g(3, columns, 3), got(3, columns, 4), plain(3, columns, 4),
             exact(3, columns, 4);
-        const auto run = [&](const BackwardTable& table, MatrixSpan dx) {
-          (centred ? table.layer_norm : table.rms_norm)(x.span(), weight, 1e-5, g.span(), into, dx);
+        const auto run = [&](const BackwardKernels& kernels, MatrixSpan dx) {
+          (centred ? kernels.layer_norm : kernels.rms_norm)(x.span(), weight, 1e-5, g.span(), into,
+                                                            dx);
         };
-        run(GetParam(), got.span());
-        run(backward_reference(), exact.span());
+        run(GetParam().backward, got.span());
+        run(reference().backward, exact.span());
         for (int t = 0; t < 3; ++t) {
           float mean = 0, square = 0, sum = 0, along = 0;
           const auto count = static_cast<float>(columns);
@@ -354,16 +350,16 @@ TEST_P(BackwardKernel, ActivationsAreWithinRounding) {
       for (int t = 0; t < 2; ++t)
         for (int k = 0; k < columns; ++k)
           x.span()(t, k) = t == 0 ? x.span()(t, k) * 5 : static_cast<float>(k - columns / 2) / 40;
-      GetParam().activation(x.span(), activation, got.span());
-      backward_reference().activation(x.span(), activation, exact.span());
+      GetParam().backward.activation(x.span(), activation, got.span());
+      reference().backward.activation(x.span(), activation, exact.span());
       for (int t = 0; t < 2; ++t)
         for (int k = 0; k < columns; ++k)
           ASSERT_NEAR(got.span()(t, k), exact.span()(t, k), 2e-6)
               << static_cast<int>(activation) << " at " << x.span()(t, k);
       EXPECT_TRUE(got.sea_is_calm());
       Island gate(2, columns, 3), up(2, columns, 4), gate2(2, columns, 3), up2(2, columns, 4);
-      GetParam().gated(activation, x.span(), gate.span(), up.span());
-      backward_reference().gated(activation, x.span(), gate2.span(), up2.span());
+      GetParam().backward.gated(activation, x.span(), gate.span(), up.span());
+      reference().backward.gated(activation, x.span(), gate2.span(), up2.span());
       for (int t = 0; t < 2; ++t)
         for (int k = 0; k < columns; ++k) {
           ASSERT_NEAR(gate.span()(t, k), gate2.span()(t, k), 4e-5);
@@ -373,8 +369,7 @@ TEST_P(BackwardKernel, ActivationsAreWithinRounding) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, BackwardKernel, testing::ValuesIn(cpu_backward_tables()),
-                         [](const auto& info) { return std::string(info.param.name); });
+HEADWATER_EACH_KERNEL(BackwardKernel);
 
 }  // namespace
 }  // namespace headwater::kernel

@@ -1,6 +1,6 @@
 #include "headwater/core/error.h"
 #include "headwater/core/threads.h"
-#include "tests/kernel/tables.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::kernel {
 namespace {
@@ -27,6 +27,26 @@ TEST_F(Dispatch, RunsTheBestUnlessToldOtherwise) {
   }
   use("");
   EXPECT_EQ(name(), names.front());
+}
+
+TEST_F(Dispatch, ListsTheReferenceLastAndGivesTheEntryInUse) {
+  EXPECT_EQ(&reference(), &all_kernels().back());
+  for (const Kernels& one : all_kernels()) {
+    use(one.name);
+    EXPECT_EQ(&in_use(), &one);
+  }
+}
+
+// A group that was filled in for another instruction set would show here.
+TEST_F(Dispatch, NoTwoEntriesShareAKernel) {
+  for (const Kernels& one : all_kernels())
+    for (const Kernels& other : all_kernels()) {
+      if (&one == &other) continue;
+      EXPECT_NE(one.maps.multiply, other.maps.multiply) << one.name << ' ' << other.name;
+      EXPECT_NE(one.network.linear, other.network.linear) << one.name << ' ' << other.name;
+      EXPECT_NE(one.backward.attention, other.backward.attention) << one.name << ' ' << other.name;
+      EXPECT_NE(one.flow.solver, other.flow.solver) << one.name << ' ' << other.name;
+    }
 }
 
 TEST_F(Dispatch, NamesAreNotRepeated) {
@@ -78,7 +98,7 @@ TEST_F(Dispatch, MultipliesARowWithTheSameBytesForEveryNumberOfThreads) {
     const Matrix a = random_matrix(rows, columns, 1);
     const std::vector<float> row = random_floats(static_cast<size_t>(rows), 2);
     std::vector<float> exact(static_cast<size_t>(columns));
-    reference().add_rows(row, a, exact);
+    reference().maps.add_rows(row, a, exact);
     for (const std::string& one : available()) {
       use(one);
       set_threads(1);
@@ -96,11 +116,11 @@ TEST_F(Dispatch, MultipliesARowWithTheSameBytesForEveryNumberOfThreads) {
   }
 }
 
-TEST_F(Dispatch, MultipliesByTheTableInUse) {
+TEST_F(Dispatch, MultipliesByTheKernelInUse) {
   const Matrix a = random_matrix(70, 70, 1), b = random_matrix(70, 70, 2);
-  for (const Table& one : cpu_tables()) {
+  for (const Kernels& one : all_kernels()) {
     Matrix want(70, 70), got(70, 70);
-    one.multiply(a, b, want);
+    one.maps.multiply(a, b, want);
     use(one.name);
     multiply(a, b, got);
     EXPECT_TRUE(same_bytes(got, want)) << one.name;

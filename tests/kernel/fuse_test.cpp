@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "tests/kernel/tables.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::kernel {
 namespace {
@@ -62,7 +62,7 @@ Heads random_heads(DType type, int heads, int rows, int columns, size_t shift, u
   return out;
 }
 
-class FuseRows : public EachTable {
+class FuseRows : public EachKernel {
  protected:
   void check(Reduce reduce, bool first, const Heads& heads, int rows, int n) {
     // Room around out, to see that nothing else is written.
@@ -70,14 +70,14 @@ class FuseRows : public EachTable {
     const auto inside = [&](Matrix& all) { return MatrixSpan(all.data() + 1, rows, n, n + 2); };
     std::vector<float> got_sums(static_cast<size_t>(heads.heads * rows)), want_sums(got_sums);
     const float weight = 1 / 12.0f;
-    GetParam().fuse_rows(reduce, first, weight, heads.rows(), inside(got), got_sums);
-    reference().fuse_rows(reduce, first, weight, heads.rows(), inside(want), want_sums);
+    GetParam().maps.fuse_rows(reduce, first, weight, heads.rows(), inside(got), got_sums);
+    reference().maps.fuse_rows(reduce, first, weight, heads.rows(), inside(want), want_sums);
     for (int h = 0; h < heads.heads; ++h) {  // rounded to float after every head
       HeadRows one = heads.rows();
       one.data += static_cast<size_t>(h * heads.apart) * size_of(heads.type);
       one.heads = 1;
       std::vector<float> sums(static_cast<size_t>(rows));
-      reference().fuse_rows(reduce, first && h == 0, weight, one, inside(plain), sums);
+      reference().maps.fuse_rows(reduce, first && h == 0, weight, one, inside(plain), sums);
     }
     double error = 0, plain_error = 0, size = 1;
     for (size_t i = 0; i < got.size(); ++i) {
@@ -119,7 +119,7 @@ TEST_P(FuseRows, ReadsEveryHalfFloat) {
       const auto half = static_cast<uint16_t>(bits);
       std::byte bytes[2];
       std::memcpy(bytes, &half, 2);
-      GetParam().fuse_rows(Reduce::sum, true, 1, {type, bytes, 1}, out, sum);
+      GetParam().maps.fuse_rows(Reduce::sum, true, 1, {type, bytes, 1}, out, sum);
       const double x = number_at(type, bytes);
       if (x >= 0 && std::isfinite(x)) {
         ASSERT_EQ(out(0, 0), x) << name_of(type) << " " << bits;
@@ -146,7 +146,7 @@ TEST_P(FuseRows, FindsWhatIsNoWeightWhereverItStands) {
           some.set(at % heads, 1, at, x);
           Matrix out(rows, n);
           std::vector<float> sums(static_cast<size_t>(heads * rows));
-          GetParam().fuse_rows(Reduce::sum, false, 1, some.rows(), out, sums);
+          GetParam().maps.fuse_rows(Reduce::sum, false, 1, some.rows(), out, sums);
           for (int h = 0; h < heads; ++h)
             for (int r = 0; r < rows; ++r)
               ASSERT_EQ(std::isnan(sums[static_cast<size_t>(h * rows + r)]),
@@ -161,7 +161,7 @@ TEST_P(FuseRows, TellsASumThatIsTooLargeFromBadNumbers) {
   Matrix out(1, 40);
   std::vector<float> sum(1);
   const auto* bytes = reinterpret_cast<const std::byte*>(row.data());
-  GetParam().fuse_rows(Reduce::sum, true, 1, {DType::f32, bytes, 40}, out, sum);
+  GetParam().maps.fuse_rows(Reduce::sum, true, 1, {DType::f32, bytes, 40}, out, sum);
   EXPECT_EQ(sum[0], std::numeric_limits<float>::infinity());
 }
 
@@ -177,11 +177,11 @@ TEST_P(FuseRows, SumsAsWellAsAPlainLoop) {
   Matrix out(1, n);
   std::vector<float> sum(1);
   const auto* bytes = reinterpret_cast<const std::byte*>(row.data());
-  GetParam().fuse_rows(Reduce::sum, true, 1, {DType::f32, bytes, n}, out, sum);
+  GetParam().maps.fuse_rows(Reduce::sum, true, 1, {DType::f32, bytes, n}, out, sum);
   expect_as_good(sum[0], plain, exact, "sum");
 }
 
-HEADWATER_EACH_TABLE(FuseRows);
+HEADWATER_EACH_KERNEL(FuseRows);
 
 }  // namespace
 }  // namespace headwater::kernel

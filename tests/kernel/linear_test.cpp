@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/kernel/network_tables.h"
+#include "tests/kernel/judge.h"
 
 namespace headwater::kernel {
 namespace {
@@ -73,7 +73,7 @@ void plain_linear(MatrixView x, const Weights& weights, const Finish& finish, Ma
     }
 }
 
-class Linear : public EachNetworkTable {
+class Linear : public EachKernel {
  protected:
   void check(int rows, int inputs, int outputs, DType type, bool input_major,
              Activation activation = Activation::none, Into into = Into::store) {
@@ -83,9 +83,9 @@ class Linear : public EachNetworkTable {
     Island got(rows, outputs, 4), plain(rows, outputs, 4), exact(rows, outputs, 4);
     Finish finish{bias, activation, into};
     if (inputs % 2 == 1) finish.bias = {};
-    GetParam().linear(x.span(), stored.weights, finish, got.span());
+    GetParam().network.linear(x.span(), stored.weights, finish, got.span());
     plain_linear(x.span(), stored.weights, finish, plain.span());
-    network_reference().linear(x.span(), stored.weights, finish, exact.span());
+    reference().network.linear(x.span(), stored.weights, finish, exact.span());
     Judge judge;
     judge.see(got.span(), plain.span(), exact.span());
     EXPECT_TRUE(judge.verdict()) << rows << " x " << inputs << " to " << outputs << " "
@@ -135,10 +135,10 @@ TEST_P(Linear, ActivatesEveryFloatOfTheRange) {
     for (int t = 0; t < x.rows(); ++t) x(t, 0) = static_cast<float>(t - 10000) / 800;
     for (float large : {-1000.0f, -90.0f, -20.0f, 20.0f, 90.0f, 1000.0f})
       x(static_cast<int>(std::abs(large)), 0) = large;
-    GetParam().linear(x, same, {{}, activation, Into::store}, got);
+    GetParam().network.linear(x, same, {{}, activation, Into::store}, got);
     for (int t = 0; t < x.rows(); ++t) {
       Matrix exact(1, 1);
-      network_reference().linear(MatrixView(x).rows(t, 1), same, {{}, activation, Into::store},
+      reference().network.linear(MatrixView(x).rows(t, 1), same, {{}, activation, Into::store},
                                  exact);
       const double plain = plain_activation(activation, x(t, 0));
       EXPECT_LE(std::abs(got(t, 0) - exact(0, 0)),
@@ -157,7 +157,7 @@ TEST_P(Linear, ReadsEveryHalfAsItIs) {
       for (int rows : {1, 2}) {
         Matrix x(rows, 1), out(rows, 65536);
         for (int t = 0; t < rows; ++t) x(t, 0) = 1;
-        GetParam().linear(x, {type, data, 65536, 1, input_major}, {}, out);
+        GetParam().network.linear(x, {type, data, 65536, 1, input_major}, {}, out);
         for (int t = 0; t < rows; ++t)
           for (int i = 0; i < 65536; ++i) {
             const double exact = number_at(type, data + 2 * i);
@@ -176,11 +176,11 @@ TEST_P(Linear, GivesTheSameBytesForEveryNumberOfThreads) {
     const Matrix x = normal_matrix(rows, 700, 6);
     Matrix one(rows, 500);
     set_threads(1);
-    GetParam().linear(x, stored.weights, {}, one);
+    GetParam().network.linear(x, stored.weights, {}, one);
     for (int count : {2, 3, 5}) {
       Matrix several(rows, 500);
       set_threads(count);
-      GetParam().linear(x, stored.weights, {}, several);
+      GetParam().network.linear(x, stored.weights, {}, several);
       EXPECT_TRUE(same_bytes(one, several)) << count << " threads";
     }
   }
@@ -194,17 +194,17 @@ TEST_P(Linear, GivesARowTheSameBytesAloneAndAmongOthers) {
       const Finish finish{bias, Activation::gelu, Into::store};
       const Matrix x = normal_matrix(41, 900, 9);
       Matrix all(41, 77), one(1, 77), some(5, 77);
-      GetParam().linear(x, stored.weights, finish, all);
+      GetParam().network.linear(x, stored.weights, finish, all);
       for (int t = 0; t < 41; t += 4) {
-        GetParam().linear(MatrixView(x).rows(t, 1), stored.weights, finish, one);
+        GetParam().network.linear(MatrixView(x).rows(t, 1), stored.weights, finish, one);
         EXPECT_TRUE(same_bytes(one, MatrixView(all).rows(t, 1))) << name_of(type) << " row " << t;
       }
-      GetParam().linear(MatrixView(x).rows(30, 5), stored.weights, finish, some);
+      GetParam().network.linear(MatrixView(x).rows(30, 5), stored.weights, finish, some);
       EXPECT_TRUE(same_bytes(some, MatrixView(all).rows(30, 5))) << name_of(type);
     }
 }
 
-HEADWATER_EACH_NETWORK_TABLE(Linear);
+HEADWATER_EACH_KERNEL(Linear);
 
 }  // namespace
 }  // namespace headwater::kernel

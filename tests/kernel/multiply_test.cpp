@@ -1,20 +1,18 @@
 #include <array>
 
 #include "headwater/core/threads.h"
-#include "tests/kernel/tables.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::kernel {
 namespace {
 
-class Multiply : public EachTable {
+class Multiply : public EachKernel {
  protected:
-  ~Multiply() override { set_threads(before_); }
-
-  // The product by the table, judged by double sums. The plain loop's error is the largest of the
+  // The product by the kernel, judged by double sums. The plain loop's error is the largest of the
   // matrix: of one number alone it may be zero by luck. Large matrices are judged by every fifth
   // row, which comes to every place of a panel.
   void check(MatrixView a, MatrixView b, MatrixSpan out) {
-    GetParam().multiply(a, b, out);
+    GetParam().maps.multiply(a, b, out);
     double plain_error = 0, error = 0, size = 1;
     for (int i = 0; i < out.rows(); i += out.rows() < 100 ? 1 : 5) {
       std::vector<double> exact(out.row(i).size());
@@ -41,9 +39,6 @@ class Multiply : public EachTable {
     std::fill_n(out.data(), out.size(), 7.0f);  // what was there before must not matter
     check(a, b, out);
   }
-
- private:
-  const int before_ = threads();
 };
 
 TEST_P(Multiply, TakesEverySmallSize) {
@@ -115,17 +110,17 @@ TEST_P(Multiply, GivesTheSameBytesForEveryNumberOfThreads) {
     const Matrix b = random_matrix(k, n, 15);
     Matrix one(m, n);
     set_threads(1);
-    GetParam().multiply(a, b, one);
+    GetParam().maps.multiply(a, b, one);
     for (int count : {2, 3, 5}) {
       Matrix several(m, n);
       set_threads(count);
-      GetParam().multiply(a, b, several);
+      GetParam().maps.multiply(a, b, several);
       EXPECT_TRUE(same_bytes(one, several)) << count << " threads";
     }
   }
 }
 
-HEADWATER_EACH_TABLE(Multiply);
+HEADWATER_EACH_KERNEL(Multiply);
 
 }  // namespace
 }  // namespace headwater::kernel

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "tests/kernel/network_tables.h"
+#include "tests/kernel/judge.h"
 
 namespace headwater::kernel {
 namespace {
@@ -15,13 +15,6 @@ class Network : public testing::Test {
  private:
   const int before_ = threads();
 };
-
-TEST_F(Network, RunsTheInstructionSetInUse) {
-  for (const std::string& one : available()) {
-    use(one);
-    EXPECT_EQ(network_table().name, one);
-  }
-}
 
 TEST_F(Network, NormsAndRotationsAreTheSameBytesForEveryNumberOfThreads) {
   const Matrix x = normal_matrix(200, 256, 1), angles = normal_matrix(200, 16, 2);

@@ -1,6 +1,6 @@
 #include <span>
 
-#include "tests/kernel/network_tables.h"
+#include "tests/kernel/judge.h"
 
 namespace headwater::kernel {
 namespace {
@@ -27,7 +27,7 @@ void plain_rms_norm(MatrixView x, std::span<const float> weight, float epsilon, 
   }
 }
 
-class Norm : public EachNetworkTable {
+class Norm : public EachKernel {
  protected:
   void check(int rows, int columns) {
     const std::vector<float> weight = normal_floats(static_cast<size_t>(columns), 1);
@@ -38,9 +38,9 @@ class Norm : public EachNetworkTable {
     {
       Island got(rows, columns, 4);
       Matrix plain(rows, columns), exact(rows, columns);
-      GetParam().layer_norm(x.span(), weight, added, 1e-5, got.span());
+      GetParam().network.layer_norm(x.span(), weight, added, 1e-5, got.span());
       plain_layer_norm(x.span(), weight, added, 1e-5f, plain);
-      network_reference().layer_norm(x.span(), weight, added, 1e-5, exact);
+      reference().network.layer_norm(x.span(), weight, added, 1e-5, exact);
       Judge judge;
       judge.see(got.span(), plain, exact);
       EXPECT_TRUE(judge.verdict()) << "layer norm of " << columns;
@@ -48,9 +48,9 @@ class Norm : public EachNetworkTable {
     }
     Island got(rows, columns, 4);
     Matrix plain(rows, columns), exact(rows, columns);
-    GetParam().rms_norm(x.span(), weight, 1e-6, got.span());
+    GetParam().network.rms_norm(x.span(), weight, 1e-6, got.span());
     plain_rms_norm(x.span(), weight, 1e-6f, plain);
-    network_reference().rms_norm(x.span(), weight, 1e-6, exact);
+    reference().network.rms_norm(x.span(), weight, 1e-6, exact);
     Judge judge;
     judge.see(got.span(), plain, exact);
     EXPECT_TRUE(judge.verdict()) << "rms norm of " << columns;
@@ -70,11 +70,11 @@ TEST_P(Norm, MayWriteWhereItReads) {
   const std::vector<float> weight = normal_floats(37, 5);
   Matrix x = normal_matrix(4, 37, 6);
   Matrix apart(4, 37);
-  GetParam().layer_norm(x, weight, weight, 1e-5, apart);
-  GetParam().layer_norm(x, weight, weight, 1e-5, x);
+  GetParam().network.layer_norm(x, weight, weight, 1e-5, apart);
+  GetParam().network.layer_norm(x, weight, weight, 1e-5, x);
   EXPECT_TRUE(same_bytes(x, apart));
-  GetParam().rms_norm(x, weight, 1e-5, apart);
-  GetParam().rms_norm(x, weight, 1e-5, x);
+  GetParam().network.rms_norm(x, weight, 1e-5, apart);
+  GetParam().network.rms_norm(x, weight, 1e-5, x);
   EXPECT_TRUE(same_bytes(x, apart));
 }
 
@@ -83,14 +83,14 @@ TEST_P(Norm, KeepsSmallDifferencesOfLargeNumbers) {
   Matrix x(1, 100), got(1, 100), exact(1, 100);
   for (int k = 0; k < 100; ++k) x(0, k) = 4096 + static_cast<float>(k % 7) / 1024;
   const std::vector<float> weight(100, 1.0f);
-  GetParam().layer_norm(x, weight, {}, 1e-12, got);
-  network_reference().layer_norm(x, weight, {}, 1e-12, exact);
+  GetParam().network.layer_norm(x, weight, {}, 1e-12, got);
+  reference().network.layer_norm(x, weight, {}, 1e-12, exact);
   for (int k = 0; k < 100; ++k) EXPECT_NEAR(got(0, k), exact(0, k), 1e-6);
 }
 
-class Rotate : public EachNetworkTable {};
+class Rotate : public EachKernel {};
 
-TEST_P(Rotate, TurnsPairsAndLeavesTheRest) {
+TEST_P(Rotate, RotatesPairsAndLeavesTheRest) {
   for (int half = 0; half <= past_two_vectors; ++half)
     for (int rest : {0, 3}) {
       const int rows = 3, heads = 2, size = 2 * half + rest;
@@ -102,8 +102,8 @@ TEST_P(Rotate, TurnsPairsAndLeavesTheRest) {
           cosine(t, d) = std::cos(angle);
           sine(t, d) = std::sin(angle);
         }
-      GetParam().rotate(got.span(), heads, cosine, sine);
-      network_reference().rotate(exact.span(), heads, cosine, sine);
+      GetParam().network.rotate(got.span(), heads, cosine, sine);
+      reference().network.rotate(exact.span(), heads, cosine, sine);
       for (int t = 0; t < rows; ++t)
         for (int h = 0; h < heads; ++h)
           for (int d = 0; d < half; ++d) {
@@ -122,8 +122,8 @@ TEST_P(Rotate, TurnsPairsAndLeavesTheRest) {
     }
 }
 
-HEADWATER_EACH_NETWORK_TABLE(Norm);
-HEADWATER_EACH_NETWORK_TABLE(Rotate);
+HEADWATER_EACH_KERNEL(Norm);
+HEADWATER_EACH_KERNEL(Rotate);
 
 }  // namespace
 }  // namespace headwater::kernel

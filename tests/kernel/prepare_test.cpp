@@ -1,4 +1,4 @@
-#include "tests/kernel/tables.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::kernel {
 namespace {
@@ -20,7 +20,7 @@ void plain_prepare(MatrixSpan rows, int first, const RowStep& step) {
   }
 }
 
-class PrepareRows : public EachTable {
+class PrepareRows : public EachKernel {
  protected:
   void check(MatrixView map, int first, int count, const RowStep& step) {
     const auto some = [&] {
@@ -29,8 +29,8 @@ class PrepareRows : public EachTable {
       return copy;
     };
     Matrix got = some(), plain = some(), exact = some();
-    const int empty = GetParam().prepare_rows(got, first, step);
-    EXPECT_EQ(empty, reference().prepare_rows(exact, first, step));
+    const int empty = GetParam().maps.prepare_rows(got, first, step);
+    EXPECT_EQ(empty, reference().maps.prepare_rows(exact, first, step));
     plain_prepare(plain, first, step);
     double error = 0, plain_error = 0;
     for (size_t i = 0; i < got.size(); ++i) {
@@ -59,7 +59,7 @@ TEST_P(PrepareRows, DropsOnlyWhatIsStrictlyBelowTheThreshold) {
   Matrix map(2, 2);
   map(0, 0) = map(1, 0) = 0.25f;
   map(0, 1) = map(1, 1) = 0.75f;
-  GetParam().prepare_rows(map, 0, {.threshold = 0.75f, .divide = false});
+  GetParam().maps.prepare_rows(map, 0, {.threshold = 0.75f, .divide = false});
   EXPECT_EQ(map(0, 0), 0);
   EXPECT_EQ(map(0, 1), 0.75f);
 }
@@ -70,13 +70,13 @@ TEST_P(PrepareRows, GivesAnEmptyRowToItsTokenOrLeavesItZero) {
     Matrix map = random_matrix(n, n, 1);
     std::ranges::fill(map.row(5), 0.0f);
     std::ranges::fill(map.row(n - 1), -0.0f);
-    EXPECT_EQ(GetParam().prepare_rows(map, 0, {.empty_keeps = keeps}), 2);
+    EXPECT_EQ(GetParam().maps.prepare_rows(map, 0, {.empty_keeps = keeps}), 2);
     for (int i : {5, n - 1})
       for (int j = 0; j < n; ++j) EXPECT_EQ(map(i, j), keeps && i == j ? 1 : 0);
   }
   Matrix map(n, n);
-  EXPECT_EQ(GetParam().prepare_rows(map, 0, {.divide = false}), 0);
-  EXPECT_EQ(GetParam().prepare_rows(map, 0, {.residual = 0.5}), 0);
+  EXPECT_EQ(GetParam().maps.prepare_rows(map, 0, {.divide = false}), 0);
+  EXPECT_EQ(GetParam().maps.prepare_rows(map, 0, {.residual = 0.5}), 0);
 }
 
 TEST_P(PrepareRows, MakesRowsThatSumToOneFromAnySum) {
@@ -84,7 +84,7 @@ TEST_P(PrepareRows, MakesRowsThatSumToOneFromAnySum) {
     const int n = 40;
     Matrix map(n, n);
     for (size_t i = 0; i < map.size(); ++i) map.data()[i] = i % 3 == 0 ? 0 : size;
-    ASSERT_EQ(GetParam().prepare_rows(map, 0, {}), 0);
+    ASSERT_EQ(GetParam().maps.prepare_rows(map, 0, {}), 0);
     for (int i = 0; i < n; ++i) {
       double sum = 0;
       for (float x : map.row(i)) sum += x;
@@ -93,9 +93,9 @@ TEST_P(PrepareRows, MakesRowsThatSumToOneFromAnySum) {
   }
 }
 
-HEADWATER_EACH_TABLE(PrepareRows);
+HEADWATER_EACH_KERNEL(PrepareRows);
 
-class AddRows : public EachTable {};
+class AddRows : public EachKernel {};
 
 TEST_P(AddRows, AgreesWithTheReference) {
   for (int rows : {0, 1, 2, 7, 8, 9, 17, 64})
@@ -106,8 +106,8 @@ TEST_P(AddRows, AgreesWithTheReference) {
       for (size_t r = 0; r < weights.size(); ++r)
         if (r >= 20 && r < 40) weights[r] = 0;
       std::vector<float> got(static_cast<size_t>(n), 7.0f), exact(got);
-      GetParam().add_rows(weights, view, got);
-      reference().add_rows(weights, view, exact);
+      GetParam().maps.add_rows(weights, view, got);
+      reference().maps.add_rows(weights, view, exact);
       double error = 0, plain_error = 0, size = 1;
       for (int j = 0; j < n; ++j) {
         float plain = 0;
@@ -121,7 +121,7 @@ TEST_P(AddRows, AgreesWithTheReference) {
     }
 }
 
-HEADWATER_EACH_TABLE(AddRows);
+HEADWATER_EACH_KERNEL(AddRows);
 
 }  // namespace
 }  // namespace headwater::kernel

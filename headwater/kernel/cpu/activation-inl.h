@@ -19,9 +19,9 @@ HWY_INLINE FloatVec gated(FloatVec x, FloatVec y) {
   return hn::Div(x, hn::Add(one, exp_of(hn::Neg(y))));
 }
 
-// x P(x), P the normal distribution. P(-t) = exp(-t^2 / 2) m(t) for t >= 0, where m falls slowly: a
-// polynomial in 1 / (1 + t / 4), fitted to the least relative error, 8e-9. So the left tail keeps
-// its digits, which 1 + erf would lose.
+// x P(x), P the normal distribution. P(-t) = exp(-t^2 / 2) m(t) for t >= 0. m falls slowly: it is a
+// polynomial in 1 / (1 + t / 4), fitted to the least relative error, 8e-9. This keeps the digits of
+// the left tail, which 1 + erf would lose.
 HWY_INLINE FloatVec gelu(FloatVec x) {
   const Floats d;
   const FloatVec one = hn::Set(d, 1.0f);
@@ -34,7 +34,7 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
   return hn::Mul(x, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail)));
 }
 
-// Near 0 the quotient would lose digits that the polynomial keeps.
+// Near 0 the quotient would lose digits; the polynomial keeps them.
 HWY_INLINE FloatVec tanh_of(FloatVec x) {
   const Floats d;
   const FloatVec one = hn::Set(d, 1.0f), two = hn::Set(d, 2.0f);
@@ -64,7 +64,7 @@ HWY_INLINE FloatVec activated(FloatVec x) {
   return x;
 }
 
-// Calls task(f) with f.of(vector) the activation.
+// Calls task(f), where f.of(vector) is the activation.
 template <Activation activation>
 struct Activate {
   static HWY_INLINE FloatVec of(FloatVec x) { return activated<activation>(x); }

@@ -1,5 +1,5 @@
-// add_rows: a row vector times some rows. Eight rows at a time, so that `out` is read and written
-// once for eight reads of the matrix, each of them a stream that the machine can fetch ahead.
+// add_rows: a row vector times some rows. It takes eight rows at a time: `out` is read and written
+// once for eight rows of the matrix, and each row is a stream that the machine can prefetch.
 #if defined(HEADWATER_KERNEL_CPU_ADD_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_ADD_ROWS_INL_H
 #undef HEADWATER_KERNEL_CPU_ADD_ROWS_INL_H
@@ -10,13 +10,13 @@
 #include <algorithm>
 
 #include "headwater/kernel/cpu/lanes-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// out += weights * rows, for `count` rows that lie side by side in time.
+// out += weights * rows, for `count` rows at once.
 template <int count>
 void add_some_rows(const float* weights, MatrixView rows, int first, std::span<float> out) {
   const Floats d;

@@ -1,8 +1,8 @@
-// attention for several rows: blocks of queries, and for each block all heads in turn, so that the
-// block's rows of the map stay in the cache while the heads join them.
+// attention for several rows: it takes a block of queries, then all heads one after the other, so
+// that the block's rows of the map stay in the cache while heads are fused into them.
 //
 // The keys of every group are packed like the rows of x in linear, the values like its columns,
-// once for all blocks. A block holds its scores against all keys that its rows see, and no more.
+// once for all blocks. A block holds its scores against the keys that its rows see, and no others.
 #if defined(HEADWATER_KERNEL_CPU_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_ATTENTION_INL_H
 #undef HEADWATER_KERNEL_CPU_ATTENTION_INL_H
@@ -42,11 +42,11 @@ class AttentionPart {
 
   void run(bool parallel) {
     const int rows = in_.queries.rows();
-    // Few rows in small blocks, for all threads to have some.
+    // Small blocks if there are few rows, so that every thread gets some.
     const int step = rows <= 256 ? tile_rows : 2 * tile_rows;
     const int blocks = (rows + step - 1) / step;
     const auto pack = [&](int group) { pack_group(group); };
-    // From the last rows up: of causal attention they cost the most.
+    // From the last rows up: in causal attention they cost the most.
     const auto attend = [&](int task) {
       const int first = (blocks - 1 - task) * step;
       attend_rows(first, std::min(step, rows - first));
@@ -108,7 +108,7 @@ class AttentionPart {
     }
   }
 
-  // Queries times the scale, in stretches of depth_step numbers.
+  // Queries times the scale, in sections of depth_step numbers.
   void copy_queries(const QueryBlock& block, int h, std::ptrdiff_t part, float* to) const {
     for (int r = 0; r < block.rows(); ++r)
       for (int k = 0; k < size_; k += depth_step) {

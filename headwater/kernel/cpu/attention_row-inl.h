@@ -1,4 +1,4 @@
-// attention for one row or a few, as in decoding: keys and values are read once, where they lie.
+// attention for one row or a few, as in decoding: keys and values are read once, without a copy.
 #if defined(HEADWATER_KERNEL_CPU_ATTENTION_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_ATTENTION_ROW_INL_H
 #undef HEADWATER_KERNEL_CPU_ATTENTION_ROW_INL_H
@@ -30,8 +30,8 @@ inline const std::byte* bytes_of(const float* numbers) {
   return reinterpret_cast<const std::byte*>(numbers);
 }
 
-// One row of the queries. Some heads at a time go side by side through the keys and then
-// through the values, so that both are read along their rows.
+// One row of the queries. It takes a few heads at a time through the keys and then through the
+// values, so that both are read row by row.
 class QueryRow {
  public:
   QueryRow(const Attention& attention, int r)

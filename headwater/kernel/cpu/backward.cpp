@@ -1,13 +1,12 @@
-// The operations of backward.h for every instruction set, from one source, as kernels.cpp has the
-// others.
+// The operations of backward.h for every instruction set, from one source: Highway includes this
+// file once for each.
 #include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/backward.cpp"
-// foreach_target.h has to come before the others, which alphabetical order would not give.
+// foreach_target.h must come before the others; sorting would move it.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
-#include "headwater/kernel/backward.h"
 #include "headwater/kernel/cpu/backward_activation-inl.h"
 #include "headwater/kernel/cpu/backward_attention-inl.h"
 #include "headwater/kernel/cpu/backward_norm-inl.h"
@@ -18,12 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-BackwardTable backward_table() {
-  return {"",
-          layer_norm_backward,
-          rms_norm_backward,
-          activation_backward,
-          gated_backward,
+BackwardKernels backward_kernels() {
+  return {layer_norm_backward, rms_norm_backward, activation_backward, gated_backward,
           attention_backward};
 }
 
@@ -35,12 +30,12 @@ HWY_AFTER_NAMESPACE();
 namespace headwater::kernel {
 namespace {
 
-HWY_EXPORT(backward_table);
+HWY_EXPORT(backward_kernels);
 
 }  // namespace
 
-std::vector<BackwardTable> cpu_backward_tables() {
-  return tables_of(HWY_DISPATCH_TABLE(backward_table));
+BackwardKernels backward_kernels(int64_t target) {
+  return call_for(target, HWY_DISPATCH_TABLE(backward_kernels));
 }
 
 }  // namespace headwater::kernel

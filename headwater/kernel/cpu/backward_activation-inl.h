@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// The slope of x s(y) where s is the logistic function and y' = slope: s + x s (1 - s) y'. From
+// The slope of x s(y) where s is the logistic function and y' = slope: s + x s (1 - s) y'. It uses
 // exp(-|y|), so that neither s nor 1 - s loses digits.
 HWY_INLINE FloatVec slope_of_gated(FloatVec x, FloatVec y, FloatVec slope) {
   const Floats d;
@@ -30,7 +30,7 @@ HWY_INLINE FloatVec slope_of_gelu(FloatVec x) {
   const Floats d;
   const FloatVec density =
       hn::Mul(exp_of(hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f))), hn::Set(d, 0.398942280f));
-  // gelu(x) / x is P(x), but for 0.
+  // gelu(x) / x is P(x), except at 0.
   const FloatVec zero = hn::Zero(d);
   const auto none = hn::Eq(x, zero);
   const FloatVec below = hn::IfThenElse(
@@ -57,7 +57,7 @@ HWY_INLINE FloatVec slope_of(FloatVec x) {
     return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), one);
   if constexpr (activation == Activation::silu) return slope_of_gated(x, x, one);
   if constexpr (activation == Activation::tanh) {
-    // 1 - tanh^2, without the cancellation of large x.
+    // 1 - tanh^2, without cancellation for large x.
     const FloatVec e = exp_of(hn::Mul(hn::Abs(x), hn::Set(d, -2.0f)));
     const FloatVec sum = hn::Add(one, e);
     return hn::Div(hn::Mul(hn::Set(d, 4.0f), e), hn::Mul(sum, sum));
@@ -91,7 +91,7 @@ void with_slope(Activation activation, const Task& task) {
   }
 }
 
-// step(load, store, j) for the vectors of a row; the last may be a part of one.
+// step(load, store, j) for the vectors of a row; the last may be partial.
 template <class Step>
 HWY_INLINE void for_row(int columns, const Step& step) {
   const Floats d;

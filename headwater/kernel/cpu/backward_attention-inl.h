@@ -1,10 +1,10 @@
 // attention_backward: slabs of at most depth_step rows, for each slab a few heads at a time.
 //
-// First, block of rows by block of rows: scores and weights P as in attention, dP = dO V' by the
-// same loops, then dS, the map and dQ = dS K. P and dS of the slab are kept as panels of keys, rows
-// on top of each other, which is how the second step wants them: for each panel, dK' = Q' dS and
-// dV' = dO' P, over the rows of the slab. Slabs, heads and rows come in the same order for any
-// number of threads.
+// The first step goes through blocks of rows: scores and weights P as in attention, dP = dO V' by
+// the same loops, then dS, the map and dQ = dS K. It keeps P and dS of the slab as panels of keys,
+// in the layout that the second step reads: for each panel, dK' = Q' dS and dV' = dO' P, over the
+// rows of the slab. Slabs, heads and rows come in the same order for any number of threads, so the
+// bytes are the same.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H
 #undef HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H
@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// The map of a head joins the heads before it: weight * max(0, p dp).
+// Fuses the map of a head, weight * max(0, p dp), with the heads before it.
 template <Reduce reduce>
 HWY_INLINE void join_vector(FloatVec v, bool first, int key, std::span<float> map) {
   float* to = map.data() + key;
@@ -75,8 +75,8 @@ class AttentionBackwardPart {
         const int groups = std::min(groups_at_once_, in_.groups - group);
         const Heads heads{group * heads_of_group_, groups * heads_of_group_};
         loop(blocks + heads.count, [&](int task) {
-          if (task < heads.count) return turn_head(heads, heads.first + task);
-          // From the last rows up: of causal attention they cost the most.
+          if (task < heads.count) return transpose_head(heads, heads.first + task);
+          // From the last rows up: in causal attention they cost the most.
           const int begin = (blocks - 1 - (task - heads.count)) * step;
           differentiate_rows(heads, slab_.first + begin, std::min(step, slab_.count - begin));
         });
@@ -103,7 +103,7 @@ class AttentionBackwardPart {
   };
 
   int tile_sizes() const { return (size_ + tile_rows - 1) / tile_rows * tile_rows; }
-  // As many as fit into a few MB, so that what the rows wrote is near when the keys read it.
+  // As many as fit into a few MB, so that the second step finds its input in the cache.
   int some_groups() const {
     constexpr size_t floats = size_t{1} << 20;
     const size_t one =
@@ -134,12 +134,12 @@ class AttentionBackwardPart {
       pack_panel_columns(keys, panel, packed_columns(group) + panel.first * std::ptrdiff_t{keys_});
   }
 
-  void turn_head(const Heads& heads, int h) const {
+  void transpose_head(const Heads& heads, int h) const {
     const Kept to = kept(heads, h);
-    turn_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count), in_.scale,
-              to.queries);
-    turn_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count), 1,
-              to.gradients);
+    transpose_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count),
+                   in_.scale, to.queries);
+    transpose_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count), 1,
+                   to.gradients);
   }
 
   QueryBlock block_of(int first, int count) const {
@@ -174,7 +174,7 @@ class AttentionBackwardPart {
     }
   }
 
-  // Rows of a head times the scale, in stretches of depth_step numbers.
+  // Rows of a head times the scale, in sections of depth_step numbers.
   void copy_rows(const QueryBlock& block, MatrixView from, int h, float scale, std::ptrdiff_t part,
                  float* to) const {
     for (int r = 0; r < block.rows(); ++r)
@@ -225,7 +225,7 @@ class AttentionBackwardPart {
     }
   }
 
-  // A row of scores and one of dP become P and dS; both are kept, and the map is joined.
+  // Replaces a row of scores and one of dP by P and dS, keeps both, and fuses the map.
   void differentiate_row(const QueryBlock& block, int r, const Heads& heads, int h,
                          const ScoreRow& scores, const ScoreRow& slopes) const {
     const Floats d;
@@ -256,7 +256,7 @@ class AttentionBackwardPart {
       hn::Store(p, d, to.weights + place);
       hn::Store(ds, d, to.slopes + place);
     });
-    // The rest of the last panel, which no row of the block sees.
+    // No row of the block sees the rest of the last panel.
     const PackedPanel& last = key_panels_[static_cast<size_t>((block.range.end - 1) / wide_panel)];
     for (int key = down_to(vector_floats, block.range.end - 1) + vector_floats;
          key < last.first + last.width; key += vector_floats) {

@@ -1,7 +1,7 @@
-// layer_norm_backward and rms_norm_backward: sums in double, each row on its own.
+// layer_norm_backward and rms_norm_backward: each row by itself, sums in double.
 //
-// With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)), where
-// the mean of g counts for the layer norm only.
+// With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)). Only
+// the layer norm has the term mean(g).
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H
 #undef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H
@@ -53,8 +53,8 @@ HWY_INLINE NormSums sum_norm(const NormRow& row) {
 }
 
 // dx = (or +=) scale (g - first - z second).
-HWY_INLINE void turn_norm(const NormRow& row, double first, double second, bool add,
-                          std::span<float> dx) {
+HWY_INLINE void store_gradient(const NormRow& row, double first, double second, bool add,
+                               std::span<float> dx) {
   const FewFloats d;
   const Doubles wide;
   const DoubleVec away = hn::Set(wide, row.mean), less = hn::Set(wide, first);
@@ -83,7 +83,7 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
     const double variance = sum_of_powers<2>(x.row(t), mean) / count;
     const NormRow row{x.row(t), weight, gradient.row(t), mean, 1 / std::sqrt(variance + epsilon)};
     const NormSums sums = sum_norm(row);
-    turn_norm(row, sums.gradient / count, sums.along / count, into == Into::add, dx.row(t));
+    store_gradient(row, sums.gradient / count, sums.along / count, into == Into::add, dx.row(t));
   }
 }
 
@@ -93,7 +93,7 @@ void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsil
   for (int t = 0; t < x.rows(); ++t) {
     const double square = sum_of_powers<2>(x.row(t), 0) / count;
     const NormRow row{x.row(t), weight, gradient.row(t), 0, 1 / std::sqrt(square + epsilon)};
-    turn_norm(row, 0, sum_norm(row).along / count, into == Into::add, dx.row(t));
+    store_gradient(row, 0, sum_norm(row).along / count, into == Into::add, dx.row(t));
   }
 }
 

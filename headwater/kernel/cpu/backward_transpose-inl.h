@@ -1,4 +1,4 @@
-// Matrices transposed square by square, for the products of attention's derivative that sum over
+// Transposes matrices square by square, for those products of attention's derivative that sum over
 // rows.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_TRANSPOSE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_TRANSPOSE_INL_H
@@ -32,7 +32,7 @@ HWY_INLINE void store_some(FloatVec v, float* to, int some) {
 
 // to[k * row_step + t] = scale * x(t, k), at most depth_step rows; zeros up to a whole vector of
 // rows, and for columns up to a multiple of tile_rows.
-HWY_INLINE void turn_rows(MatrixView x, float scale, float* HWY_RESTRICT to) {
+HWY_INLINE void transpose_rows(MatrixView x, float scale, float* HWY_RESTRICT to) {
   const Floats d;
   const FloatVec factor = hn::Set(d, scale);
   const int rows = x.rows(), columns = x.columns();

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// first + x (second + x (...)), a step for each number.
+// first + x (second + x (...)), one step for each number.
 template <class... Numbers>
 HWY_INLINE FloatVec polynomial(FloatVec x, float first, Numbers... rest) {
   const FloatVec start = hn::Set(Floats(), first);
@@ -22,14 +22,14 @@ HWY_INLINE FloatVec polynomial(FloatVec x, float first, Numbers... rest) {
     return hn::MulAdd(polynomial(x, rest...), x, start);
 }
 
-// exp(x) for x <= 88 (above: exp(88)), within 1.3e-7 of itself; 0 where float has no normal
-// number for it.
+// exp(x) for x <= 88 (above: exp(88)), with a relative error below 1.3e-7; 0 where the result is no
+// normal float.
 HWY_INLINE FloatVec exp_of(FloatVec x) {
   const Floats d;
   const hn::RebindToSigned<Floats> whole;
   const FloatVec least = hn::Set(d, -87.33654f);
   const FloatVec y = hn::Min(hn::Max(x, least), hn::Set(d, 88.0f));
-  // y = n log 2 + r with |r| <= log(2) / 2. log 2 in two parts, of which the first has so few
+  // y = n log 2 + r with |r| <= log(2) / 2. log 2 is split in two parts; the first has so few
   // digits that n times it is exact.
   const auto n = hn::NearestInt(hn::Mul(y, hn::Set(d, 1.44269504f)));
   const FloatVec times = hn::ConvertTo(d, n);

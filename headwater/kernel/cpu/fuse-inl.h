@@ -1,9 +1,9 @@
-// fuse_rows: heads join the map, in one pass that also sums and checks their rows.
+// fuse_rows: fuses heads into the map, in one pass that also sums and checks their rows.
 //
-// Reading the heads is what costs, so everything else has to hide behind it. Several heads are
-// taken at once, row by row: the row of the map stays in registers and the first-level cache, and
-// the memory sees a few long streams with hardly a write between them. One head after the other
-// over a block of rows, which looks as good, runs at half the speed of memory.
+// Reading the heads takes the time, so everything else must hide behind it. Several heads are read
+// at once, row by row: the row of the map stays in registers and the first-level cache, and the
+// memory sees a few long streams with hardly a write between them. One head after the other over a
+// block of rows looks as good but runs at half the speed of memory.
 #if defined(HEADWATER_KERNEL_CPU_FUSE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FUSE_INL_H
 #undef HEADWATER_KERNEL_CPU_FUSE_INL_H
@@ -12,13 +12,13 @@
 #endif
 
 #include "headwater/kernel/cpu/lanes-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// What joining starts from, and a head's numbers joined to it.
+// The start value of a reduction, and one step of it.
 struct JoinSum {
   static constexpr float start = 0;
   static HWY_INLINE FloatVec join(FloatVec old, FloatVec weight, FloatVec head) {
@@ -38,8 +38,8 @@ struct JoinMin {
   }
 };
 
-// One vector of `heads` rows joined to `old`. What is no weight shows in one of two ways: NaN and
-// infinity in the sums, negative numbers in the least number, which passes over NaN.
+// Fuses one vector of `heads` rows with `old`. Invalid weights show in one of two ways: NaN and
+// infinity in the sums, negative numbers in the minimum, which ignores NaN.
 template <class Join, int heads>
 HWY_INLINE FloatVec join_heads(FloatVec old, FloatVec weight, const FloatVec* v, FloatVec* sums,
                                FloatVec* least) {
@@ -52,7 +52,7 @@ HWY_INLINE FloatVec join_heads(FloatVec old, FloatVec weight, const FloatVec* v,
   return old;
 }
 
-// The exact check, for rows where the quick one saw something; a sum may also just be too large.
+// The exact check, for rows that the quick one suspects; a sum may also just be too large.
 template <class Read>
 HWY_NOINLINE bool all_weights(const std::byte* row, size_t count) {
   const Floats d;

@@ -1,4 +1,4 @@
-// Vectors of floats from anywhere: the part of a vector at the end of a row, and rows of other
+// Loads and stores of vectors of floats: the partial vector at the end of a row, and rows of other
 // types.
 #if defined(HEADWATER_KERNEL_CPU_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_LANES_INL_H
@@ -13,7 +13,7 @@
 
 #include "hwy/highway.h"
 
-// Only these have loads and stores that do not touch the lanes which a mask leaves out.
+// Only these have masked loads and stores that do not touch the other lanes.
 #undef HEADWATER_MASKED_MEMORY
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 #define HEADWATER_MASKED_MEMORY 1
@@ -29,12 +29,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Doubles = hn::ScalableTag<double>;
 using FloatVec = hn::Vec<Floats>;
-// As many floats as there are doubles in a vector: the step of a sum in double.
+// As many floats as a vector has doubles: the step of a sum in double.
 using FewFloats = hn::Rebind<float, Doubles>;
 constexpr size_t lanes = hn::MaxLanes(Floats());
 constexpr size_t double_lanes = hn::MaxLanes(Doubles());
 
-// A vector from an address that need not even be a multiple of the number's size.
+// A vector from any address, even one that is no multiple of the number's size.
 template <class D>
 HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* from) {
 #if HWY_TARGET == HWY_SCALAR
@@ -46,7 +46,7 @@ HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* from) {
 #endif
 }
 
-// The first `count` numbers, less than a vector of them; zero behind them.
+// The first `count` numbers, less than a vector of them; the other lanes are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> load_first(D d, const hn::TFromD<D>* from, size_t count) {
   if constexpr (HEADWATER_MASKED_MEMORY && sizeof(*from) >= 4) {
@@ -69,7 +69,7 @@ HWY_INLINE void store_first(FloatVec v, float* to, size_t count) {
 #endif
 }
 
-// Rows of each type as floats: vector(p) reads `lanes` numbers at p, whatever its alignment.
+// Readers of rows of each type: vector(p) reads `lanes` numbers at any address p as floats.
 struct ReadF32 {
   static constexpr size_t width = 4;
   static HWY_INLINE FloatVec vector(const std::byte* p) { return load_bytes(Floats(), p); }
@@ -92,9 +92,9 @@ struct ReadF16 {
 #if HEADWATER_MASKED_MEMORY || HWY_TARGET == HWY_NEON
     return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, Floats>(), half));
 #else
-    // Highway's own way without the instruction takes infinity and NaN for numbers. Here the bits
-    // move to where float has them and a product puts the exponent right, subnormal numbers
-    // included.
+    // Without the instruction, Highway converts infinity and NaN to numbers. Here the bits move to
+    // their places in a float and a product corrects the exponent, also of subnormal numbers.
+    // Infinity and NaN are put back by hand.
     const hn::RebindToUnsigned<Floats> bits;
     const auto all = hn::PromoteTo(bits, half);
     const auto size = hn::And(all, hn::Set(bits, 0x7FFFu));
@@ -108,7 +108,7 @@ struct ReadF16 {
   }
 };
 
-// A double that is no weight, or that float cannot hold, becomes NaN before rounding can hide it.
+// A double that is no weight, or too large for float, becomes NaN before rounding can hide it.
 struct ReadF64 {
   static constexpr size_t width = 8;
   static HWY_INLINE hn::Vec<Doubles> checked(const std::byte* p) {
@@ -130,7 +130,7 @@ struct ReadF64 {
   }
 };
 
-// The first `count` numbers of a type, less than a vector of them; zero behind them.
+// The first `count` numbers of a type, less than a vector of them; the other lanes are zero.
 template <class Read>
 HWY_INLINE FloatVec read_first(const std::byte* p, size_t count) {
   HWY_ALIGN std::byte some[lanes * Read::width] = {};

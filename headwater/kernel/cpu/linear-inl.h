@@ -1,8 +1,8 @@
 // linear for several rows: out^T = W x^T, tile by tile.
 //
-// The weights are the side that is read in place (tile-inl.h), a block at a time, so that a model
-// is never in memory twice; x is packed into panels of vectors that run along its rows. A task is
-// some outputs for all rows of x: it reads its weights once, and converts them as it does.
+// The weights are read in place (tile-inl.h), a block at a time, so that a model is never in memory
+// twice. x is packed into panels of vectors; a vector has one number from each of several rows. A
+// task is some outputs for all rows of x: it reads its weights once and converts them on the way.
 #if defined(HEADWATER_KERNEL_CPU_LINEAR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_LINEAR_INL_H
 #undef HEADWATER_KERNEL_CPU_LINEAR_INL_H
@@ -27,12 +27,12 @@ namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
 constexpr int task_outputs = 4 * tile_rows;
-// More rows of x than this are taken in several goes, so that packing needs little memory.
+// More rows of x than this are processed in several passes, so that packing needs little memory.
 constexpr int rows_at_once = 512;
 
 using One = hn::CappedTag<float, 1>;
 
-// Numbers on their way into out, side by side.
+// Contiguous numbers that go into out.
 template <class D>
 HWY_INLINE void put(Into into, D d, hn::Vec<D> v, float* HWY_RESTRICT to) {
   if (into == Into::add) v = hn::Add(hn::LoadU(d, to), v);
@@ -76,8 +76,8 @@ class LinearPart {
     return {first, std::min(task_outputs, weights_.outputs - first), k,
             std::min(depth_step, weights_.inputs - k)};
   }
-  // What this thread reads next: the rest of its rows, or those of the task that it will get if all
-  // threads are as fast as it.
+  // What this thread reads next: the rest of its rows, or those of its next task if all threads are
+  // equally fast.
   WeightBlock block_after(const WeightBlock& block) const {
     if (block.k + block.depth < weights_.inputs)
       return block_at(block.first, block.k + block.depth);
@@ -167,8 +167,8 @@ class LinearPart {
 
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out) {
   if (x.rows() == 0 || weights.outputs == 0) return;
-  // Below so many products the work is done before another thread wakes; of one row the memory says
-  // how many, of several the processor.
+  // Smaller work is done before another thread wakes up. The limit for one row comes from the speed
+  // of memory, for several rows from that of the processor.
   const double work = double(x.rows()) * weights.outputs * weights.inputs;
   const bool parallel = work > (x.rows() == 1 ? 1 << 16 : 1 << 19);
   if (x.rows() == 1) return linear_row(x.row(0), weights, finish, out.row(0), parallel);

@@ -21,16 +21,16 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Where a vector is but a part of a line of memory, the next rows are asked for while these are
-// used: the machine alone sees too late that they follow. Of whole lines it sees enough.
+// Where a vector is shorter than a cache line, the next rows are prefetched while these are used:
+// the hardware notices too late that they follow. For whole lines it prefetches early enough.
 template <class Read>
 constexpr bool fetches_ahead = Read::width* lanes < 64;
 
 // sums[i] = row i of a matrix times x, for as many rows as a vector has lanes; rows from `count` on
-// are not there. x has zeros up to a whole vector behind the last number.
+// do not exist. x is padded with zeros to a whole vector.
 //
-// Vectors of a row would be added in another order than tile-inl.h promises. So a square of
-// numbers, a vector from each row, is transposed in registers; the memory is slower than that.
+// Adding vectors of one row would break the order of sums that tile-inl.h promises. So a square of
+// numbers, a vector from each row, is transposed in registers; that is faster than the memory.
 template <class Read>
 HWY_INLINE FloatVec multiply_lanes(const std::byte* rows, std::ptrdiff_t bytes, int count,
                                    int depth, const float* HWY_RESTRICT x) {
@@ -93,8 +93,8 @@ HWY_INLINE void add_weighted(const std::byte* from, std::ptrdiff_t bytes, int co
   }
 }
 
-// total[j] = the sum over k < depth of x[k] times row k; `sums` is for the stretches. Both have
-// room for whole vectors.
+// total[j] = the sum over k < depth of x[k] times row k; `sums` is for the sections. Both have room
+// for whole vectors.
 template <class Read>
 HWY_INLINE void multiply_down(const std::byte* rows, std::ptrdiff_t bytes, int count, int depth,
                               const float* x, float* HWY_RESTRICT sums, float* HWY_RESTRICT total) {
@@ -114,7 +114,7 @@ HWY_INLINE void multiply_down(const std::byte* rows, std::ptrdiff_t bytes, int c
   }
 }
 
-// Sums of outputs first ... first + count - 1, whole vectors of them, become what out is to hold.
+// Makes outputs first ... first + count - 1 from their sums, in whole vectors.
 template <class Activate>
 HWY_INLINE void finish_row(const Finish& finish, int first, int count, float* sums, float* out) {
   const Floats d;
@@ -138,7 +138,7 @@ HWY_INLINE void finish_row(const Finish& finish, int first, int count, float* su
 
 void linear_row(std::span<const float> x, const Weights& weights, const Finish& finish,
                 std::span<float> out, bool parallel) {
-  // As many tasks for each thread, of not too many outputs.
+  // The same number of tasks for each thread, none with too many outputs.
   constexpr int most = 256;
   const int shares = threads() * ((weights.outputs - 1) / (threads() * most) + 1);
   const int share = (weights.outputs - 1) / shares + 1;

@@ -4,8 +4,8 @@
 // The sum over k is cut into slabs. Of each slab, a is packed into panels of a few rows and b into
 // panels of two vectors of columns; then every tile (panel of a) x (panel of b) of out is summed in
 // registers over the k where neither panel is zero. Panels, slabs and tasks depend on the sizes
-// alone, and each tile is summed by one thread from k = 0 up, so that the number of threads does
-// not show in the result.
+// alone, and each tile is summed by one thread from k = 0 up, so the result does not depend on the
+// number of threads.
 #if defined(HEADWATER_KERNEL_CPU_MULTIPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_MULTIPLY_INL_H
 #undef HEADWATER_KERNEL_CPU_MULTIPLY_INL_H
@@ -26,7 +26,7 @@ namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
 // Sums of a tile fill the registers: 14 x 2 of 32, or 6 x 2 of 16, beside two of b and one of a.
-// Rows that are left over go into panels of the lower height.
+// The remaining rows go into panels of the lower height.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int tall = 14, low = 8;
 #else
@@ -96,7 +96,7 @@ class Slab {
  public:
   Slab(MatrixView a, MatrixView b, MatrixSpan out) : out_(out) {
     for (int i = 0; i < a.rows();) {
-      // A tall panel, or low ones where two low ones end nearer to the last row than a tall one.
+      // A tall panel, or low ones if two low ones end nearer to the last row than a tall one.
       const int left = a.rows() - i;
       const int height = left <= low || (left > tall && left <= 2 * low) ? low : tall;
       rows_.push_back({i, std::min(height, left), height, nullptr, {}});
@@ -195,10 +195,10 @@ void multiply(MatrixView a, MatrixView b, MatrixSpan out) {
   if (depth == 0)
     for (int i = 0; i < out.rows(); ++i) std::fill_n(out.row(i).data(), out.columns(), 0.0f);
   if (out.rows() == 0 || out.columns() == 0 || depth == 0) return;
-  // Slabs of equal depth: a last one of a few rows would cost a pass over out for little.
+  // Slabs of equal depth: a short last one would cost a pass over out for little work.
   const int slabs = (depth + slab_depth - 1) / slab_depth;
   const int step = (depth + slabs - 1) / slabs;
-  // Below this the product is done before another thread wakes.
+  // A smaller product is done before another thread wakes up.
   const bool threads = double(out.rows()) * out.columns() * depth > 96.0 * 96 * 96;
   Slab slab(a, b, out);
   for (int k = 0; k < depth; k += step) slab.run(a, b, k, std::min(step, depth - k), threads);

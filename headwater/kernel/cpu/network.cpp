@@ -1,9 +1,9 @@
-// The operations of network.h for every instruction set, from one source, as kernels.cpp has the
-// others.
+// The operations of network.h for every instruction set, from one source: Highway includes this
+// file once for each.
 #include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/network.cpp"
-// foreach_target.h has to come before the others, which alphabetical order would not give.
+// foreach_target.h must come before the others; sorting would move it.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
@@ -12,14 +12,13 @@
 #include "headwater/kernel/cpu/norm-inl.h"
 #include "headwater/kernel/cpu/rotate-inl.h"
 #include "headwater/kernel/cpu/targets.h"
-#include "headwater/kernel/network.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-NetworkTable network_table() { return {"", linear, layer_norm, rms_norm, rotate, attention}; }
+NetworkKernels network_kernels() { return {linear, layer_norm, rms_norm, rotate, attention}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headwater::kernel
@@ -29,12 +28,12 @@ HWY_AFTER_NAMESPACE();
 namespace headwater::kernel {
 namespace {
 
-HWY_EXPORT(network_table);
+HWY_EXPORT(network_kernels);
 
 }  // namespace
 
-std::vector<NetworkTable> cpu_network_tables() {
-  return tables_of(HWY_DISPATCH_TABLE(network_table));
+NetworkKernels network_kernels(int64_t target) {
+  return call_for(target, HWY_DISPATCH_TABLE(network_kernels));
 }
 
 }  // namespace headwater::kernel

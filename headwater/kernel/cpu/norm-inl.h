@@ -1,4 +1,4 @@
-// layer_norm and rms_norm: sums in double, each row on its own.
+// layer_norm and rms_norm: each row by itself, sums in double.
 #if defined(HEADWATER_KERNEL_CPU_NORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_NORM_INL_H
 #undef HEADWATER_KERNEL_CPU_NORM_INL_H

@@ -1,5 +1,5 @@
-// Packing for multiply: both operands copied into panels in the order in which the inner loop reads
-// them, leaving out the zeros at both ends of every panel.
+// Packing for multiply: copies both operands into panels, in the order in which the inner loop
+// reads them, without the zeros at both ends of every panel.
 #if defined(HEADWATER_KERNEL_CPU_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_PACK_INL_H
 #undef HEADWATER_KERNEL_CPU_PACK_INL_H
@@ -28,7 +28,7 @@ HWY_INLINE bool all_zero(const float* from, int count) {
   int j = 0;
   constexpr int step = static_cast<int>(lanes);
   FloatVec any = hn::Zero(d);
-  // Or of the bits: a -0 counts as something, which costs time and changes nothing.
+  // The Or of the bits is 0 or -0 only if every number is.
   for (; j + step <= count; j += step) any = hn::Or(any, hn::LoadU(d, from + j));
   if (!hn::AllTrue(d, hn::Eq(any, hn::Zero(d)))) return false;
   for (; j < count; ++j)
@@ -36,8 +36,8 @@ HWY_INLINE bool all_zero(const float* from, int count) {
   return true;
 }
 
-// Where the rows of a (some of them, columns 0 ... depth - 1) begin and end. Full rows are seen to
-// be full at once; what is read beyond that is zeros, which then need no packing.
+// Where the rows of a (some of them, columns 0 ... depth - 1) begin and end. A full row is
+// found at once; in other rows the search reads only zeros, which then need no packing.
 HWY_INLINE Band band_of_rows(MatrixView a, int depth) {
   constexpr int step = 16;
   Band band{depth, 0};
@@ -69,7 +69,7 @@ void pack_rows(MatrixView a, Band band, float* HWY_RESTRICT to) {
   int k = band.begin;
   if (a.rows() == height) {
     for (; k + 4 <= band.end; k += 4) {
-      // Fours of rows; the last four overlap those before them where height is no multiple of four.
+      // Four rows at a time; the last four overlap the ones before if height % 4 != 0.
       HWY_UNROLL(4)
       for (int i = 0; i < height; i += 4) {
         const int row = i + 4 <= height ? i : height - 4;
@@ -83,7 +83,7 @@ void pack_rows(MatrixView a, Band band, float* HWY_RESTRICT to) {
   }
 }
 
-// to[k * (2 * lanes) + j] = b(k, j) for k in the band and j < width; zero in the columns behind.
+// to[k * (2 * lanes) + j] = b(k, j) for k in the band and j < width; zero in the other columns.
 HWY_INLINE void pack_columns(const float* HWY_RESTRICT b, std::ptrdiff_t stride, int width,
                              Band band, float* HWY_RESTRICT to) {
   const Floats d;

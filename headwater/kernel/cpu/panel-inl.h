@@ -1,4 +1,4 @@
-// Rows of a matrix packed for tile-inl.h: side by side, so that a vector runs along the rows.
+// Packs rows of a matrix for tile-inl.h: a vector has one number from each of several rows.
 #if defined(HEADWATER_KERNEL_CPU_PANEL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_PANEL_INL_H
 #undef HEADWATER_KERNEL_CPU_PANEL_INL_H
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Two vectors of rows (or columns), or one where one holds the rest.
+// Two vectors of rows (or columns), or one if it holds the rest.
 struct PackedPanel {
   int first, count;
   int width;  // as packed
@@ -33,13 +33,13 @@ inline std::vector<PackedPanel> panels_of(int rows) {
   return panels;
 }
 
-// Rows with the ones that only fill up the last panel.
+// The number of rows, with those that only pad the last panel.
 inline size_t packed_rows(const std::vector<PackedPanel>& panels) {
   return panels.empty() ? 0 : static_cast<size_t>(panels.back().first + panels.back().width);
 }
 
-// to[k * width + i] = x(first + i, k); 0 for rows that only fill up. Square by square, a vector
-// from each row.
+// to[k * width + i] = x(first + i, k); 0 for rows that only pad. Square by square, a vector from
+// each row.
 HWY_INLINE void pack_panel_rows(MatrixView x, const PackedPanel& panel, float* HWY_RESTRICT to) {
   const Floats d;
   for (int first = 0; first < panel.width; first += vector_floats) {
@@ -64,7 +64,7 @@ HWY_INLINE void pack_panel_rows(MatrixView x, const PackedPanel& panel, float* H
   }
 }
 
-// to[j * width + i] = x(j, first + i); 0 for columns that only fill up.
+// to[j * width + i] = x(j, first + i); 0 for columns that only pad.
 HWY_INLINE void pack_panel_columns(MatrixView x, const PackedPanel& panel, float* HWY_RESTRICT to) {
   const Floats d;
   const auto last = static_cast<size_t>(panel.count % vector_floats);

@@ -1,4 +1,4 @@
-// prepare_rows: threshold, residual and division of a row. One pass reads it for its sum, one
+// prepare_rows: threshold, residual and division of a row. The first pass sums it, the second
 // writes it; the row stays in the first-level cache between the two.
 #if defined(HEADWATER_KERNEL_CPU_PREPARE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_PREPARE_INL_H
@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "headwater/kernel/cpu/lanes-inl.h"
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -58,7 +58,7 @@ int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
     double scale = 1 - step.residual;
     double diagonal = step.residual;
     if (step.divide) {
-      // The sum after the residual follows from the sum before it, so one reading is enough.
+      // The sum after the residual follows from the sum before it, so one pass is enough.
       const double total = scale * sum_of_kept(row, count, step.threshold) + diagonal;
       if (total == 0) {
         ++empty;
@@ -71,7 +71,7 @@ int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
     }
     const float before = row[first + r] < step.threshold ? 0.0f : row[first + r];
     if (scale > 1e30 || scale < 1e-30) {
-      // Rows of a sum that no softmax gives: as a float the factor would overflow or lose digits.
+      // No softmax has such a sum: as a float the factor would overflow or lose digits.
       for (size_t j = 0; j < count; ++j)
         row[j] = row[j] < step.threshold ? 0.0f : static_cast<float>(row[j] * scale);
     } else if (step.threshold > 0 || scale != 1) {

@@ -1,4 +1,4 @@
-// Rows of queries, and of what comes out of attention, on their way in and out of tiles.
+// Copies rows of queries into tiles, and results of attention out of them.
 #if defined(HEADWATER_KERNEL_CPU_QUERY_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_QUERY_ROWS_INL_H
 #undef HEADWATER_KERNEL_CPU_QUERY_ROWS_INL_H
@@ -20,7 +20,7 @@ inline MatrixView columns_of(MatrixView x, int first, int count) {
   return {x.data() + first, x.rows(), count, x.stride()};
 }
 
-// to = from * scale, whole vectors: `to` has room for the last one, with zeros behind the numbers.
+// to = from * scale, whole vectors: `to` has room for the last one, which is padded with zeros.
 HWY_INLINE void copy_scaled(const float* from, float scale, int count, float* HWY_RESTRICT to) {
   const Floats d;
   const FloatVec factor = hn::Set(d, scale);
@@ -48,7 +48,7 @@ HWY_INLINE void store_scaled(const float* from, double scale, int count, float* 
 struct QueryBlock {
   int first, count;
   Keys range;  // all keys that any of the rows sees, from the grid of panels on
-  // With the ones that only fill up the last tile.
+  // Including the rows that only pad the last tile.
   int rows() const { return (count + tile_rows - 1) / tile_rows * tile_rows; }
 };
 

@@ -1,4 +1,4 @@
-// rotate: pairs of numbers half a head apart turn by their position's angle.
+// rotate: rotates pairs of numbers, half a head apart, by the angle of their position.
 #if defined(HEADWATER_KERNEL_CPU_ROTATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_ROTATE_INL_H
 #undef HEADWATER_KERNEL_CPU_ROTATE_INL_H
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE void turn(FloatVec& a, FloatVec& b, FloatVec cosine, FloatVec sine) {
+HWY_INLINE void rotate_pair(FloatVec& a, FloatVec& b, FloatVec cosine, FloatVec sine) {
   const FloatVec before = a;
   a = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
   b = hn::MulAdd(before, sine, hn::Mul(b, cosine));
@@ -32,13 +32,13 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
       size_t j = 0;
       for (; j + lanes <= half; j += lanes) {
         FloatVec a = hn::LoadU(d, first + j), b = hn::LoadU(d, second + j);
-        turn(a, b, hn::LoadU(d, c + j), hn::LoadU(d, s + j));
+        rotate_pair(a, b, hn::LoadU(d, c + j), hn::LoadU(d, s + j));
         hn::StoreU(a, d, first + j);
         hn::StoreU(b, d, second + j);
       }
       if (const size_t rest = half - j; rest > 0) {
         FloatVec a = load_first(d, first + j, rest), b = load_first(d, second + j, rest);
-        turn(a, b, load_first(d, c + j, rest), load_first(d, s + j, rest));
+        rotate_pair(a, b, load_first(d, c + j, rest), load_first(d, s + j, rest));
         store_first(a, first + j, rest);
         store_first(b, second + j, rest);
       }

@@ -1,4 +1,4 @@
-// A row of scores becomes weights, and weights of several heads become a row of their map.
+// Makes weights from a row of scores, and a row of the map from the weights of several heads.
 #if defined(HEADWATER_KERNEL_CPU_SOFTMAX_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_SOFTMAX_INL_H
 #undef HEADWATER_KERNEL_CPU_SOFTMAX_INL_H
@@ -33,8 +33,8 @@ inline Keys seen_by(const Attention& attention, int r) {
 
 inline int down_to(int step, int j) { return j / step * step; }
 
-// Rows of scores lie in stretches of depth_step keys, `part` floats from the start of one to the
-// start of the next, with room for whole vectors in each.
+// Rows of scores are stored in sections of depth_step keys. A section starts `part` floats after
+// the one before and has room for whole vectors.
 HWY_INLINE std::ptrdiff_t score_place(std::ptrdiff_t part, int key) {
   return key / depth_step * part + key % depth_step;
 }
@@ -43,8 +43,8 @@ struct ScoreRow {
   std::ptrdiff_t part;
 };
 
-// visit(key, place) for the vectors of `range`, on the grid of vectors: at both ends they may have
-// keys that are not in the range.
+// visit(key, place) for the vectors of `range`, which start at multiples of a vector: at both ends
+// they may hold keys outside the range.
 template <class Visit>
 HWY_INLINE void for_vectors(const ScoreRow& row, Keys range, const Visit& visit) {
   for (int key = down_to(vector_floats, range.begin); key < range.end;) {
@@ -54,9 +54,9 @@ HWY_INLINE void for_vectors(const ScoreRow& row, Keys range, const Visit& visit)
   }
 }
 
-// Scores of the keys that are seen become exp(score - largest), all others of `range` 0. Returns
-// the sum. Lanes are added in an order that depends on the keys' places alone. With a NaN among the
-// scores the sum is 0, so that nothing that is divided by it looks like a number.
+// Replaces the scores of the keys that are seen by exp(score - largest), all others of `range` by
+// 0. Returns the sum. The order of the additions depends only on the positions of the keys. If a
+// score is NaN the sum is 0, so that a division by it gives no number.
 HWY_INLINE double exp_row(const ScoreRow& row, Keys seen, Keys range) {
   const Floats d;
   const auto inside = [&](int key) {
@@ -119,8 +119,8 @@ void join_row(const ScoreRow& row, Keys range, bool first, float weight, std::sp
   if (after < end) std::fill(map.begin() + after, map.end(), 0.0f);
 }
 
-// weight times the row of scores joins the row of the map; keys outside `range`, which begins on
-// the grid of vectors, count as 0.
+// Fuses weight times the row of scores into the row of the map. Keys outside `range`, which begins
+// at a multiple of a vector, count as 0.
 inline void join_row(Reduce reduce, const ScoreRow& row, Keys range, bool first, float weight,
                      std::span<float> map) {
   switch (reduce) {

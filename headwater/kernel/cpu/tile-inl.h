@@ -1,14 +1,14 @@
-// The inner loop of every product of the forward pass: twelve rows that lie as they are, times a
-// panel of vectors packed side by side.
+// The inner loop of every product of the forward pass: twelve rows in their own order, times a
+// panel of packed vectors.
 //
-// The rows are copied, not reordered, before they come here: to a fixed distance from each other,
-// so that one pointer reaches all of them and no two fall onto the same place of the cache, however
-// far apart they lie in their file. That is cheap enough to be done again for every use, and
-// weights that are not floats become floats on the way.
+// The rows were copied, not reordered, to a fixed distance from each other. So one pointer reaches
+// all of them, and no two map to the same lines of the cache, however far apart they are in their
+// file. The copy is cheap enough to be made for every use, and it converts weights that are not
+// floats.
 //
-// Every number is a sum over k from the first to the last of a stretch of `depth_step`, and the
-// sums of the stretches are added in their order, whichever loop makes it. That is why a row is the
-// same to the bit alone and among others.
+// The sum over k is cut into sections of `depth_step`. Each section is summed in order, then the
+// sections are added in order, by every loop that computes such a number. So a row has the same
+// bits, alone or among others.
 #if defined(HEADWATER_KERNEL_CPU_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_TILE_INL_H
 #undef HEADWATER_KERNEL_CPU_TILE_INL_H
@@ -28,13 +28,13 @@ namespace HWY_NAMESPACE {
 
 constexpr int tile_rows = 12;
 constexpr int depth_step = 384;
-// Room for a whole vector behind the last number of a row; and no multiple of a page.
+// Room for a whole vector after the last number of a row; and no multiple of a page.
 constexpr int row_step = depth_step + 16;
 constexpr int vector_floats = static_cast<int>(lanes);
-// Floats that a panel of two vectors is wide.
+// The width in floats of a panel of two vectors.
 constexpr int wide_panel = 2 * vector_floats;
 
-// Memory that will be read soon: `rows` rows of `bytes` bytes, `step` apart. A tile asks for some
+// Memory that will be read soon: `rows` rows of `bytes` bytes, `step` apart. A tile prefetches some
 // lines of it every few steps, so that they arrive while it computes.
 class Soon {
  public:
@@ -42,7 +42,7 @@ class Soon {
   Soon(const std::byte* from, std::ptrdiff_t bytes, std::ptrdiff_t step, int rows)
       : at_(from), bytes_(bytes), step_(step), rows_(rows) {}
 
-  // To be fetched within so many tiles of that depth.
+  // Spreads the prefetches over this many tiles of this depth.
   void within(std::ptrdiff_t tiles, int depth) {
     const std::ptrdiff_t all = rows_ * ((bytes_ + line - 1) / line);
     const std::ptrdiff_t stops = tiles * ((depth + stride - 1) / stride);
@@ -69,7 +69,7 @@ class Soon {
 };
 
 // sums(i, j) = (or +=) the sum over k < depth of rows[i * row_step + k] panel[k * width + j], with
-// width = vectors * lanes; row i of the sums lies at sums + i * step.
+// width = vectors * lanes; row i of the sums is at sums + i * step.
 template <int rows, int vectors>
 HWY_INLINE void sum_tile(const float* HWY_RESTRICT from, const float* HWY_RESTRICT panel, int depth,
                          bool add, float* HWY_RESTRICT sums, std::ptrdiff_t step, Soon* soon) {

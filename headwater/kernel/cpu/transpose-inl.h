@@ -1,4 +1,4 @@
-// Small transposes, through which numbers that lie down a column come to lie in a vector.
+// Small transposes, which bring the numbers of a column into a vector.
 #if defined(HEADWATER_KERNEL_CPU_TRANSPOSE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_TRANSPOSE_INL_H
 #undef HEADWATER_KERNEL_CPU_TRANSPOSE_INL_H
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Four numbers, or one where vectors have no more.
+// Four numbers, or one if vectors hold no more.
 using Four = hn::CappedTag<float, 4>;
 constexpr int four = static_cast<int>(hn::MaxLanes(Four()));
 

@@ -1,5 +1,5 @@
-// Blocks of the weights of a linear map as rows of floats, one for each output, whatever their file
-// has.
+// Reads blocks of the weights of a linear map as rows of floats, one for each output, regardless of
+// their type and order in the file.
 #if defined(HEADWATER_KERNEL_CPU_WEIGHTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_WEIGHTS_INL_H
 #undef HEADWATER_KERNEL_CPU_WEIGHTS_INL_H
@@ -56,7 +56,7 @@ HWY_INLINE void convert(const std::byte* from, int count, float* HWY_RESTRICT to
 }
 
 // Row i of `to`, row_step floats from the next, is output first + i. Rows up to the next multiple
-// of tile_rows are there too and hold anything finite.
+// of tile_rows exist, too, and hold arbitrary finite numbers.
 template <class Read>
 void load_output_major(const Weights& weights, const WeightBlock& block, float* to) {
   for (int i = 0; i < block.count; ++i)

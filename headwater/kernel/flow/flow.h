@@ -1,4 +1,4 @@
-// Maximum flow through a dense layered network: the one operation that method/flow costs time in.
+// Maximum flow through a dense layered network, the operation in which method/flow spends its time.
 //
 // Nodes (k, u) for levels k = 0 ... L and 0 <= u < n; an arc (k, u) -> (k-1, v) of capacity
 // arcs[k][u][v]. A task asks for a maximum flow from supplies at level top-1 to demands at level
@@ -6,7 +6,7 @@
 // token t at level 0 is the task with supply = row i of arcs[L], demand = column t of arcs[1],
 // top = L, bottom = 1.
 //
-// Capacities are at most 2^30 and so is what a task supplies in total: sums of the capacities of a
+// Capacities are at most 2^30, and so is the total supply of a task: sums of the capacities of a
 // row fit int32. All answers are exact integers and the same for every instruction set.
 #pragma once
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace headwater::kernel {
 
-/// Numbers of a row come in blocks of this many; a row's stride is a multiple of it.
+/// Rows are processed in blocks of this many numbers; a row's stride is a multiple of it.
 constexpr int flow_block = 16;
 
 /// Capacities are in units of 2^-30, so this is 1.
@@ -32,31 +32,31 @@ struct FlowNetwork {
   bool causal = false;                    // no arc leads to a later token
   std::vector<const int32_t*> arcs;       // [k], k = 1 ... L; [0] is not used
   std::vector<const int32_t*> diagonals;  // [k][u] = arcs[k][u][u]
-  const FlowColumns* columns = nullptr;   // solvers are faster with it (flow_columns.h)
+  const FlowColumns* columns = nullptr;   // solvers are faster with it (columns.h)
   int levels() const { return static_cast<int>(arcs.size()) - 1; }
   const int32_t* row(int k, int u) const {
     return arcs[static_cast<size_t>(k)] + static_cast<size_t>(u) * static_cast<size_t>(stride);
   }
 };
 
-/// Supplies and demands have the network's stride and alignment, and zeros behind n.
+/// Supplies and demands have the network's stride and alignment, and zeros from n on.
 struct FlowTask {
   const int32_t* supply = nullptr;
   const int32_t* demand = nullptr;
-  int top = 0;        // supplies stand at level top - 1 ...
-  int bottom = 1;     // ... demands at this one; bottom + 1 < = top
-  int column = 0;     // the token whose own chain most of the flow ends in: order of work only
-  int source = 0;     // the token where most of it starts: order of work only
-  int32_t limit = 0;  // an upper bound of the value: the work stops there
+  int top = 0;        // supplies are at level top - 1
+  int bottom = 1;     // demands are at this level; bottom + 1 <= top
+  int column = 0;     // a hint: the token where most of the flow ends
+  int source = 0;     // a hint: the token where most of it starts
+  int32_t limit = 0;  // an upper bound of the value: the solver stops there
   int begin = 0;      // only the tokens begin ... end - 1 carry flow
   int end = 0;
-  bool shown = false;  // visit_flow() will be asked; of a raised flow demanded(), too
+  bool shown = false;  // visit_flow() will be called; after raise() also demanded()
 };
 
 /// One arc's share of a flow: amount units from (level, from) to (level - 1, to).
 using FlowVisit = std::function<void(int level, int from, int to, int32_t amount)>;
 
-/// Borrows the network. Each thread has its own.
+/// Borrows the network. Each thread needs its own.
 class FlowSolver {
  public:
   virtual ~FlowSolver() = default;
@@ -64,41 +64,32 @@ class FlowSolver {
   /// The value of a maximum flow, or task.limit if that is reached.
   virtual int32_t solve(const FlowTask& task) = 0;
 
-  /// The same for a task that is the last one, one level higher: the last supplies were row
-  /// task.source of the level that is added, the demands are the same, and so are begin and end.
-  /// Starts from the last flow, which must be a maximum one; where the network is not causal, anew.
+  /// The same for the last task extended by one level: its supplies were row task.source of the
+  /// level that is added; the demands, begin and end are the same. In a causal network it starts
+  /// from the last flow, which must be a maximum one; in others it starts anew.
   virtual int32_t raise(const FlowTask& task) = 0;
 
-  /// Of the last task, until the next: whether the value was proved by a cut rather than reached
-  /// the limit; ...
+  // The rest is about the last task.
+
+  /// Whether a cut proves the value. Otherwise the flow reached the limit.
   virtual bool has_cut() const = 0;
-  /// ... which nodes of level k, bottom <= k < top, are on the cut's sink side;
+  /// Whether node (k, u), bottom <= k < top, is on the cut's sink side.
   virtual bool sink_side(int k, int u) const = 0;
-  /// ... how much of supply u and of demand v the flow uses;
+  /// How much of supply u and of demand v the flow uses.
   virtual int32_t supplied(int u) const = 0;
   virtual int32_t demanded(int v) const = 0;
-  /// ... and, of a task that is shown, the flow itself.
+  /// The flow itself, if the task was `shown`.
   virtual void visit_flow(const FlowVisit& visit) const = 0;
 };
 
-/// What the flow method needs of one instruction set. begin and end are multiples of flow_block,
-/// rows 64-byte aligned, numbers from 0 to 2^30.
-struct FlowTable {
-  const char* name;
+/// What the flow method calls, as part of Kernels (kernel.h). begin and end are multiples of
+/// flow_block, rows are 64-byte aligned, numbers are from 0 to 2^30.
+struct FlowKernels {
   std::unique_ptr<FlowSolver> (*solver)(const FlowNetwork& network);
   /// The sum over j of min(a[j], b[j]), j = begin ... end - 1.
   int64_t (*sum_of_minima)(const int32_t* a, const int32_t* b, int begin, int end);
   /// sums[j] = min(2^30, sums[j] + min(value, row[j])).
   void (*add_minima)(int32_t value, const int32_t* row, int32_t* sums, int begin, int end);
 };
-
-/// The one of the instruction set in use, kernel::name().
-const FlowTable& flow_table();
-
-/// A plain solver without any of the fast one's devices, and plain loops.
-const FlowTable& flow_reference();
-
-/// One for each instruction set that this machine has, in the order of cpu_tables().
-std::vector<FlowTable> cpu_flow_tables();
 
 }  // namespace headwater::kernel

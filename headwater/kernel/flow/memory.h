@@ -1,4 +1,4 @@
-// Integers for the flow solver: 64-byte aligned, zero at first, on large pages where they are many.
+// Integers for the flow solver: 64-byte aligned, zero at first, large arrays on huge pages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ class IntArray {
   IntArray() = default;
   explicit IntArray(size_t count);
   IntArray(int count) : IntArray(static_cast<size_t>(count)) {}
-  /// Keeps what is there; what is new is zero.
+  /// Keeps the old numbers; new ones are zero.
   void resize(size_t count);
   int32_t* data() { return data_.get(); }
   const int32_t* data() const { return data_.get(); }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/maps.h"
 #include "headwater/layer/layers.h"
 #include "headwater/method/average.h"
 #include "headwater/method/flow/flow.h"

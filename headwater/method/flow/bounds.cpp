@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "headwater/core/parallel.h"
+#include "headwater/kernel/kernel.h"
 
 namespace headwater {
 namespace {
@@ -31,7 +32,7 @@ SinkBounds::SinkBounds(const Capacities& capacities, int top) : capacities_(capa
 }
 
 void SinkBounds::compute(int t) {
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   const int n = capacities_.n(), stride = capacities_.stride();
   const bool causal = capacities_.causal();
   const int first = causal ? t : 0;
@@ -85,7 +86,7 @@ void ChainBound::compute(int t, int top) {
 }
 
 int64_t ChainBound::of(const int32_t* row, int begin, int end) const {
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   int64_t best = kernel::flow_unit;
   for (const Set& set : sets_)
     best = std::min(best, set.elsewhere + run.sum_of_minima(row, set.arcs.data(), begin, end));
@@ -101,7 +102,7 @@ SourceBounds::SourceBounds(const Capacities& capacities, int top, const std::vec
   for (int k = 0; k < count; ++k)
     kept_.emplace_back(1 + k * levels / count, kernel::IntArray(sources.size() * stride));
   if (count <= 0) return;
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   parallel_for(static_cast<int>(sources.size()), [&](int r) {
     const int i = sources[static_cast<size_t>(r)];
     const int end = capacities.causal() ? block_end(i) : capacities.stride();
@@ -120,12 +121,13 @@ SourceBounds::SourceBounds(const Capacities& capacities, int top, const std::vec
 }
 
 int64_t SourceBounds::with(const SinkBounds& sink, int r, int begin, int end) const {
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   int64_t best = kernel::flow_unit;
   const size_t stride = static_cast<size_t>(capacities_.stride());
   for (const auto& [level, values] : kept_)
-    best = std::min(best, kernel::flow_table().sum_of_minima(
-                              values.data() + static_cast<size_t>(r) * stride, sink.level(level),
-                              block_begin(begin), block_end(end - 1)));
+    best = std::min(
+        best, run.sum_of_minima(values.data() + static_cast<size_t>(r) * stride, sink.level(level),
+                                block_begin(begin), block_end(end - 1)));
   return best;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "headwater/kernel/kernel.h"
+
 namespace headwater {
 
 void CutPool::add(const kernel::FlowTask& task, const kernel::FlowSolver& solver, int32_t value) {
@@ -22,7 +24,7 @@ void CutPool::add(const kernel::FlowTask& task, const kernel::FlowSolver& solver
 }
 
 int64_t CutPool::bound(const int32_t* supply, int64_t bound, int begin, int end) {
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   size_t best = used_;
   for (size_t k = 0; k < used_; ++k) {
     const int64_t value =

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "headwater/core/threads.h"
+#include "headwater/kernel/kernel.h"
 #include "headwater/method/flow/bounds.h"
 #include "headwater/method/flow/certificate.h"
 #include "headwater/method/flow/cut_pool.h"
@@ -206,7 +207,7 @@ void Pairs::one_top(int top) {
 void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int top,
                      const SourceBounds& from_sources) {
   const int t = request_.sinks[c];
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   const bool causal = capacities_.causal();
   std::optional<SinkCheck> check;
   if (check_) check.emplace(*check_, t, std::max(1, top - 1));
@@ -263,7 +264,7 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
 // from the layer below, and the values that bound it are those of earlier tokens, which are known.
 void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   const int t = request_.sinks[c];
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   const int begin = t / kernel::flow_block * kernel::flow_block;
   std::optional<SinkCheck> check;
   if (check_) check.emplace(*check_, t, 1);
@@ -298,7 +299,7 @@ void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
 // All sources of one sink, layer upon layer: the values of a layer bound those of the next.
 void Pairs::climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   const int t = request_.sinks[c];
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   std::optional<SinkCheck> check;
   if (check_) check.emplace(*check_, t, 1);
   const auto keep = [&](int top) {
@@ -333,7 +334,7 @@ void Pairs::climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
 
 void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int top, int32_t any,
                         SinkCheck* check) {
-  const kernel::FlowTable& run = kernel::flow_table();
+  const kernel::FlowKernels& run = kernel::in_use().flow;
   const bool causal = capacities_.causal();
   scratch.cuts.clear();
   scratch.chain.compute(t, top);

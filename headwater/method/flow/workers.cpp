@@ -6,6 +6,7 @@
 
 #include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
+#include "headwater/kernel/kernel.h"
 
 namespace headwater {
 
@@ -34,7 +35,7 @@ Workers::Workers(const Capacities& capacities) : network_(capacities.network()) 
   matrices_left_ = left - transposed;
   columns_ = std::make_unique<kernel::FlowColumns>(network_, transposed);
   network_.columns = columns_.get();
-  for (int k = 0; k < count; ++k) solvers_.push_back(kernel::flow_table().solver(network_));
+  for (int k = 0; k < count; ++k) solvers_.push_back(kernel::in_use().flow.solver(network_));
 }
 
 void Workers::run(int tasks,

@@ -1,4 +1,4 @@
-// Sets of tokens and of arcs as bits, 64 to a word: what the flow solver looks through.
+// Sets of tokens and of arcs as bits, 64 to a word, for the searches of the flow solver.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_BITS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_BITS_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_BITS_INL_H
@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 constexpr int word_bits = 64;
 constexpr int blocks_of_a_word = word_bits / flow_block;
 
-// Not signed: a division is a shift then.
+// Unsigned, so that the division is a shift.
 HWY_INLINE unsigned word_of(int u) { return static_cast<unsigned>(u) / word_bits; }
 HWY_INLINE uint64_t bit_of(int u) { return uint64_t{1} << (static_cast<unsigned>(u) % word_bits); }
 HWY_INLINE bool has(const uint64_t* bits, int u) { return (bits[word_of(u)] & bit_of(u)) != 0; }
@@ -30,7 +30,7 @@ HWY_INLINE unsigned shift_of_block(int c) {
 }
 HWY_INLINE int first_of(uint64_t bits) { return __builtin_ctzll(bits); }
 
-// The block of a word that its bit r is in.
+// Which block of a word holds its bit r.
 HWY_INLINE int block_with(int r) { return static_cast<int>(static_cast<unsigned>(r) / flow_block); }
 
 // The sixteen bits of block c.
@@ -43,7 +43,7 @@ HWY_INLINE void set_block(uint64_t* bits, int c, Bits block) {
   word = (word & ~(uint64_t{0xffff} << shift)) | uint64_t{block} << shift;
 }
 
-// Turns 64 rows of 64 bits into columns, in place.
+// Transposes 64 rows of 64 bits in place.
 inline void transpose(uint64_t* rows) {
   uint64_t mask = 0x00000000ffffffffu;
   for (int half = 32; half > 0; half /= 2, mask ^= mask << half)
@@ -60,13 +60,13 @@ constexpr int word_lanes = static_cast<int>(hn::MaxLanes(Words()));
 
 constexpr int most_short = 4;  // words of a row of which a vector may hold several
 
-// How many words a row of `bits` bits takes, so that short rows fill vectors.
+// How many words a row of `bits` bits takes, padded so that short rows fill vectors.
 inline int words_of(int bits) {
   const int words = (bits + word_bits - 1) / word_bits;
   return words == 3 ? 4 : words > 4 && words < 8 ? 8 : words;
 }
 
-// One bit for each group of `size` bits: whether one of them is set.
+// One bit for each group of `size` bits: whether any of them is set.
 template <int size>
 HWY_INLINE uint64_t gather_bits(uint64_t x) {
   if constexpr (size == 1) {
@@ -87,7 +87,7 @@ HWY_INLINE uint64_t gather_bits(uint64_t x) {
   }
 }
 
-// rows_meeting for all 64 rows, several of them in a vector.
+// rows_meeting for all 64 rows, several rows in a vector.
 template <int words>
 HWY_INLINE uint64_t short_rows_meeting(const uint64_t* rows, const uint64_t* with) {
   uint64_t pattern[word_lanes];
@@ -121,7 +121,7 @@ HWY_INLINE bool meets(const uint64_t* row, const uint64_t* with, int words) {
   return false;
 }
 
-// Which of the rows asked for, out of 64, have a bit in common with `with`.
+// Which of the 64 rows, among those asked for, have a bit in common with `with`.
 HWY_INLINE uint64_t rows_meeting(const uint64_t* rows, int words, const uint64_t* with,
                                  uint64_t asked) {
   constexpr int few = 6;

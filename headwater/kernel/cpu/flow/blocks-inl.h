@@ -1,4 +1,4 @@
-// Blocks of sixteen integers, whatever the width of a vector: what the flow solver is written in.
+// Blocks of sixteen integers for any width of vectors: the flow solver is written in these.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_BLOCKS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_BLOCKS_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_BLOCKS_INL_H
@@ -18,7 +18,7 @@ namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One bit a number of a block.
+// One bit for each number of a block.
 using Bits = uint32_t;
 
 using Ints = hn::CappedTag<int32_t, flow_block>;
@@ -51,7 +51,7 @@ HWY_INLINE void store_block(const Block& block, int32_t* to) {
   for (int v = 0; v < vectors_of_a_block; ++v) hn::Store(block.part[v], Ints(), to + v * int_lanes);
 }
 
-// Sixteen numbers that lie `stride` apart.
+// Sixteen numbers, `stride` apart.
 HWY_INLINE Block gather_block(const int32_t* from, int stride) {
   Block block;
   const IntVec places = hn::Mul(hn::Iota(Ints(), 0), hn::Set(Ints(), stride));
@@ -98,7 +98,7 @@ HWY_INLINE Block without(const Block& a, Bits away) {
   return out;
 }
 
-// hn::SumOfLanes puts the sum into every lane, which costs as much again.
+// hn::SumOfLanes also copies the sum to every lane, which would double the cost.
 template <class D>
 HWY_INLINE int32_t sum_of_lanes(D d, hn::Vec<D> a) {
 #if HWY_TARGET == HWY_SCALAR

@@ -1,10 +1,10 @@
-// The flow solver's second part: nodes that still have much room take a little from every supply.
+// A step of the greedy flow: nodes that still have much room take a little from every supply.
 //
-// What is left after the rows of the large supplies are few nodes that attend to the sink's token
-// so much that no single row fills them: it takes one small arc out of each of hundreds. So this
-// goes by columns: all arcs into one such node, sixteen at a time. In the rows those arcs lie far
-// apart, a line of the cache each, so from there on they lie in a vector of their own: the node is
-// a collector, in the search as well, until the next task.
+// After the rows of the large supplies a few nodes remain that attend to the sink's token so much
+// that no single row fills them: it takes one small arc out of each of hundreds. So this step works
+// by columns: all arcs into one such node, sixteen at a time. In the rows those arcs are far apart,
+// one in each cache line, so they are moved to a vector of their own. The node is then called a
+// collector; it stays one, also in the search, until the next task.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_COLLECT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_COLLECT_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_COLLECT_INL_H
@@ -40,7 +40,7 @@ int32_t Solver::collect(int32_t most, int32_t least) {
         if (!last || v != t_) roomy_.push_back(v);
       }
     }
-    // Those with the most room first: they need what is left of the most supplies.
+    // The ones with the most room first: they need the rest of the most supplies.
     std::ranges::sort(roomy_, [&](int u, int v) { return room[u] > room[v]; });
     for (size_t x = 0; x < roomy_.size() && sent < most; ++x) {
       if (collectors_.node.size() == most_collectors_) return sent;
@@ -50,8 +50,8 @@ int32_t Solver::collect(int32_t most, int32_t least) {
   return sent;
 }
 
-// First those with more than one and a half times the mean of a row's entries, and what is left
-// straight down; then those with less, unless there are many.
+// First the nodes with more room than 1.5 times the mean of a row's entries, then the rest straight
+// down; then the nodes with less room, unless there are many.
 int32_t Solver::collect_and_go_down(int32_t most) {
   constexpr int most_small = 24;
   int32_t sent = collect(most, flow_unit / 2 / n_ * 3);
@@ -68,8 +68,8 @@ int32_t Solver::collect_and_go_down(int32_t most) {
   return many > most_small ? sent : sent + collect(most - sent, 1);
 }
 
-// Into (b, v), and from there out of the network or over into the column's chain. Large supplies
-// first, over their rows: mostly they have more than they need, where others may be missed.
+// Into (b, v), and from there out of the network or across to the column's chain. Large supplies
+// go first, over their rows: mostly they have more than they need, while others may run short.
 int32_t Solver::collect_into(int b, int v, int32_t most) {
   const bool last = b == task_.bottom;
   int32_t& room = last ? room_[v] : at(b).column[v];
@@ -96,7 +96,7 @@ int32_t Solver::collect_into(int b, int v, int32_t most) {
   return asked - left;
 }
 
-// What supply h sends down its own chain, over a row of it, down another chain and over to (b, v).
+// Supply h goes down its own chain, along one of its rows, down another chain, then to (b, v).
 int32_t Solver::collect_from_rows(int b, size_t x, int h, int32_t most) {
   int32_t left = most;
   int32_t there = supply_[h];
@@ -125,8 +125,8 @@ int32_t Solver::collect_from_rows(int b, size_t x, int h, int32_t most) {
   return most - left;
 }
 
-// Cuts the amounts that reach sixteen nodes down to what their arcs to the collector take and to
-// `most` in all, and takes that. Returns its sum.
+// Reduces the amounts at sixteen nodes to the room of their arcs to the collector and to `most` in
+// total, and takes that from the arcs. Returns the sum.
 HWY_INLINE int32_t Solver::collect_block(int k, size_t x, int c, Block& amount, int32_t most) {
   int32_t* arcs = collected(k, x, c);
   const Block left = load_block(arcs);
@@ -141,8 +141,8 @@ HWY_INLINE int32_t Solver::collect_block(int k, size_t x, int c, Block& amount, 
   return total;
 }
 
-// Makes (b, v) a collector: all arcs into it at once if the level has been transposed, otherwise
-// when they are asked for. Returns its place.
+// Makes (b, v) a collector. It copies all arcs into it at once if the level has been transposed,
+// otherwise each block of arcs when it is needed. Returns the collector's index.
 size_t Solver::make_collector(int b, int v) {
   Level& level = at(b + 1);
   const size_t x = collectors_.node.size(), blocks = static_cast<size_t>(blocks_);
@@ -164,7 +164,7 @@ size_t Solver::make_collector(int b, int v) {
   return x;
 }
 
-// Sixteen arcs out of the rows, where they lie far apart.
+// Copies sixteen arcs from the rows, where they are far apart.
 HWY_NOINLINE void Solver::fill_in(int k, size_t x, int c) {
   const int v = collectors_.node[x], first = c * flow_block;
   const size_t block = x * static_cast<size_t>(blocks_) + static_cast<size_t>(c);
@@ -176,7 +176,7 @@ HWY_NOINLINE void Solver::fill_in(int k, size_t x, int c) {
     for (int u = first; u < first + flow_block; ++u) left[u - first] = u < n_ ? row(k, u)[v] : 0;
 }
 
-// Those of a set of nodes below level k whose arcs lie in the rows.
+// The nodes below level k, out of a set, that are no collectors: their arcs are in the rows.
 const uint64_t* Solver::without_collectors(int k, const uint64_t* nodes) {
   const Level& level = at(k);
   if (level.collectors.empty()) return nodes;

@@ -1,8 +1,9 @@
-// The flow solver for every instruction set, from one source, as kernels.cpp has the kernels.
+// The operations of flow/flow.h for every instruction set, from one source: Highway includes this
+// file once for each.
 #include "headwater/kernel/cpu/which_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headwater/kernel/cpu/flow/flow.cpp"
-// foreach_target.h has to come before the others, which alphabetical order would not give.
+// foreach_target.h must come before the others; sorting would move it.
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
@@ -21,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-FlowTable flow_table() { return {"", make_solver, sum_of_minima, add_minima}; }
+FlowKernels flow_kernels() { return {make_solver, sum_of_minima, add_minima}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headwater::kernel
@@ -31,11 +32,13 @@ HWY_AFTER_NAMESPACE();
 namespace headwater::kernel {
 namespace {
 
-HWY_EXPORT(flow_table);
+HWY_EXPORT(flow_kernels);
 
 }  // namespace
 
-std::vector<FlowTable> cpu_flow_tables() { return tables_of(HWY_DISPATCH_TABLE(flow_table)); }
+FlowKernels flow_kernels(int64_t target) {
+  return call_for(target, HWY_DISPATCH_TABLE(flow_kernels));
+}
 
 }  // namespace headwater::kernel
 #endif  // HWY_ONCE

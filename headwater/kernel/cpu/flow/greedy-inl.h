@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Every supply down its own chain to the demand below it.
+// Sends every supply down its own chain to the demand below it.
 int32_t Solver::straight_down(int32_t most) {
   int32_t sent = 0;
   for (int c = begin_; c < end_ && sent < most; ++c) {
@@ -38,8 +38,8 @@ int32_t Solver::straight_down(int32_t most) {
   return sent;
 }
 
-// Every supply down its own chain and over into the column's, as early as possible first: the
-// higher an arc lies, the fewer supplies can reach it.
+// Sends every supply down its own chain and across to the column's chain, the highest arcs first:
+// the higher an arc, the fewer supplies can reach it.
 int32_t Solver::into_column(int32_t most) {
   int32_t sent = 0;
   for (int k = task_.top - 1; k > task_.bottom && sent < most; --k) {
@@ -67,7 +67,7 @@ int32_t Solver::into_column(int32_t most) {
   return sent;
 }
 
-// Drops the nodes of levels up to k that can pass nothing down from those that may.
+// Removes nodes of levels up to k from `live` if they can pass nothing down any more.
 void Solver::refresh_live(int k) {
   failed_ = 0;
   for (int l = task_.bottom + 1; l <= k; ++l) {
@@ -119,7 +119,7 @@ int32_t Solver::push(int k, int u, int32_t most) {
     each_collector(k, at(k - 1).live.data(), [&](size_t x) {
       if (left > 0) down(collectors_.node[x], collected_from(k, x, u));
     });
-  // What is left goes arc by arc through nodes that are not yet known to be exhausted.
+  // The rest goes arc by arc through nodes that are not yet known to be exhausted.
   if (k > task_.bottom + 1) {
     int32_t* arcs = row(k, u);
     const uint64_t* open = line(level.open, u);
@@ -144,7 +144,7 @@ int32_t Solver::push(int k, int u, int32_t most) {
   return most - left;
 }
 
-// Pushes what supply u has, at most `most`.
+// Pushes the rest of supply u, at most `most`.
 int32_t Solver::push_supply(int u, int32_t most) {
   const int32_t x = std::min(supply_[u], most);
   if (x <= 0 || !has(at(task_.top - 1).live.data(), u)) return 0;
@@ -153,8 +153,8 @@ int32_t Solver::push_supply(int u, int32_t most) {
   return sent;
 }
 
-// Down u's own chain to level k's node and on, over into the column's chain wherever it passes, and
-// over the rows of the nodes it passes, lowest first.
+// Pushes down u's own chain from level k, across to the column's chain wherever possible, and along
+// the rows of the nodes on the way, lowest first.
 int32_t Solver::push_own_rows(int k, int u, int32_t most) {
   if (k == task_.bottom) return push(k, u, most);
   Level& level = at(k);
@@ -169,8 +169,8 @@ int32_t Solver::push_own_rows(int k, int u, int32_t most) {
   return most - left;
 }
 
-// Large supplies have the least choice: they go while everything is empty, the largest first. What
-// of one is needed whatever the others send goes arc by arc at once, too.
+// Large supplies have the least choice, so they go first, the largest before the others. If part of
+// one is needed regardless of what the others send, that part goes arc by arc at once.
 int32_t Solver::largest_first(int32_t most) {
   find_large();
   int64_t all = 0;
@@ -192,13 +192,13 @@ int32_t Solver::largest_first(int32_t most) {
   send(task_.column);
   send(task_.source);
   for (int u : large_) send(u);
-  // In a raised flow part of what goes down the source's chain is a surplus that no supply feeds.
+  // In a raised flow, part of the flow down the source's chain is a surplus that no supply feeds.
   const bool can_relieve = task_.top - 1 > task_.bottom && !network_.causal;
   return sent < most && can_relieve ? sent + relieve(most - sent) : sent;
 }
 
-// Large supplies of which something is left feed the chains of the others, so that these can use
-// more of their own rows, which nobody else reaches.
+// Large supplies that are not used up feed the chains of the others, so that those can use more of
+// their own rows, which no one else reaches.
 int32_t Solver::relieve(int32_t most) {
   const int k = task_.top - 1;
   Level& level = at(k);
@@ -230,7 +230,7 @@ int32_t Solver::relieve(int32_t most) {
   return sent;
 }
 
-// Those from 1/64 on by size, then the other large ones.
+// The supplies of at least 1/64 by size, then the other large ones.
 void Solver::find_large() {
   large_.clear();
   const auto find = [&](int32_t above, int32_t most) {

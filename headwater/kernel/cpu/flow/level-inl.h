@@ -1,10 +1,10 @@
 // One level of the network that the flow solver works on: the arcs out of its nodes, what is left
 // of them, and what is known of the nodes.
 //
-// A node's arcs lie side by side in its row. Three kinds lie in vectors of their own, because work
-// goes by them: the tokens' own chains (the diagonal), the task's column, and all arcs into a
-// collector, a node of the level below that takes a little from every node of this one. Arcs that
-// lie apart do not count in the rows.
+// A node's arcs are contiguous in its row. Three kinds have vectors of their own, because the
+// solver works on them as a whole: the tokens' own chains (the diagonal), the task's column, and
+// all arcs into a collector, a node of the level below that takes a little from every node of this
+// one. Their entries in the rows are not used.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_LEVEL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_LEVEL_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_LEVEL_INL_H
@@ -37,15 +37,15 @@ struct Level {
   IntArray diagonal;  // (k, u) -> (k-1, u)
   IntArray column;    // (k, u) -> (k-1, t), zero for u = t
   IntArray column_full;
-  // One bit an arc, a line of words a node; without the diagonal and the column.
+  // One bit for each arc, a row of words for each node; without the diagonal and the column.
   std::vector<uint64_t> whole;  // u's arcs that have a capacity at all
   std::vector<uint64_t> open;   // ... that have some left
   std::vector<uint64_t> used;   // ... that carry flow
-  // Only where rows are long: v's arcs that carry flow from u, for the words of v and of u that are
+  // Only if rows are long: which arcs into v carry flow from u, for those words of v and u that are
   // known.
   std::vector<uint64_t> used_in;
   std::vector<uint8_t> used_in_known;
-  // One bit a node.
+  // One bit for each node.
   std::vector<uint64_t> live;  // may still pass something down in the greedy flow
   std::vector<uint64_t> column_live;
   std::vector<uint64_t> diagonal_open, diagonal_used, column_used;
@@ -53,7 +53,7 @@ struct Level {
   int32_t surplus = 0;       // flow out of the source's node here that nothing feeds
   std::vector<int> changed;  // nodes whose row of arcs has changed
   std::vector<uint8_t> is_changed;
-  // Collectors in the level below.
+  // The collectors in the level below.
   std::vector<size_t> collectors;      // places
   std::vector<uint64_t> is_collector;  // one bit a node
   std::vector<size_t> place;           // [node]

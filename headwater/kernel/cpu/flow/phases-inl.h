@@ -1,6 +1,6 @@
-// The flow solver's second part: Dinic's phases on the residual network that the greedy flow left.
-// A phase ends early where most of what it tries leads nowhere: fronts of bits are found faster
-// than such nodes are left one by one. Every phase sends something, so this ends.
+// The flow solver's second part: Dinic's phases on the residual network after the greedy flow. A
+// phase ends early when most of its attempts lead nowhere: labelling all nodes again, by bits, is
+// faster than to leave such nodes one by one. Every phase sends something, so this ends.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_PHASES_INL_H
@@ -31,7 +31,7 @@ int32_t Solver::search(int32_t most) {
   return most;
 }
 
-// The bits of the diagonals and columns, which the greedy flow keeps as numbers only.
+// Sets the bits of the diagonals and columns; the greedy flow keeps only their numbers.
 void Solver::chain_bits() {
   for (int k = task_.bottom + 1; k < task_.top; ++k) {
     Level& level = at(k);
@@ -51,9 +51,9 @@ void Solver::chain_bits() {
   }
 }
 
-// The same of the arcs into collectors.
+// The same for the arcs into collectors.
 void Solver::collector_bits(int k) {
-  if (network_.columns) network_.columns->turn(k);
+  if (network_.columns) network_.columns->transpose(k);
   const size_t count = collectors_.node.size() * static_cast<size_t>(words_);
   if (collectors_.open.size() < count) {
     collectors_.open.resize(2 * count);
@@ -74,7 +74,7 @@ void Solver::collector_bits(int k) {
   }
 }
 
-// Of sixteen arcs of level k into (k - 1, v), where the network has no columns.
+// The capacities of sixteen arcs into (k - 1, v), if the network has no columns.
 Block Solver::capacities_into(int k, int v, int c) const {
   HWY_ALIGN int32_t numbers[flow_block] = {};
   for (int x = 0; x < flow_block; ++x)
@@ -82,8 +82,8 @@ Block Solver::capacities_into(int k, int v, int c) const {
   return load_block(numbers);
 }
 
-// Fronts of nodes by their distance to the sink, until a supply that is left is reached. False if
-// none is: then the nodes seen are the sink side of a minimum cut.
+// Labels nodes by their distance to the sink, front by front, until it reaches a supply that is not
+// used up. False if it reaches none: the labelled nodes are then the sink side of a minimum cut.
 bool Solver::label() {
   const size_t step = static_cast<size_t>((task_.top - task_.bottom) * words_);
   if (fronts_.size() < 4 * step) fronts_.resize(4 * step);
@@ -132,7 +132,7 @@ bool Solver::label() {
   }
 }
 
-// Nodes above with capacity left on an arc into the front of level k.
+// Labels nodes above that have capacity left on an arc into the front of level k.
 void Solver::label_above(int k, int d) {
   Level& above = at(k + 1);
   const uint64_t* from = front(d, k);
@@ -153,7 +153,7 @@ void Solver::label_above(int k, int d) {
   }
 }
 
-// Nodes below that the front of level k sends flow to: it can send that elsewhere.
+// Labels nodes below that receive flow from the front of level k, which can send it elsewhere.
 void Solver::label_below(int k, int d) {
   Level& level = at(k);
   const uint64_t* from = front(d, k);
@@ -180,7 +180,7 @@ void Solver::label_below(int k, int d) {
   }
 }
 
-// Those of 64 nodes of level k that send flow to (k - 1, v) over their rows.
+// Which of 64 nodes of level k send flow to (k - 1, v) along their rows.
 uint64_t Solver::senders(int k, int v, int w, uint64_t asked) {
   Level& level = at(k);
   if (words_ <= most_short) {
@@ -223,7 +223,7 @@ int32_t Solver::augment(int32_t most) {
   return sent;
 }
 
-// Changes what the arc (k, u) -> (k - 1, v) carries.
+// Adds `amount` to the flow on the arc (k, u) -> (k - 1, v).
 void Solver::use(int k, int u, int v, int32_t amount) {
   Level& level = at(k);
   const auto follow = [&](int32_t& arc, int32_t full, uint64_t* open, uint64_t* used, int x) {
@@ -254,7 +254,7 @@ void Solver::use(int k, int u, int v, int32_t amount) {
   }
 }
 
-// Pushes up to `most` from (k, u) along distances that fall by one.
+// Pushes up to `most` from (k, u) along arcs on which the distance falls by one.
 int32_t Solver::advance(int k, int u, int d, int32_t most) {
   if (d == 1) {
     int32_t& room = k == task_.bottom ? room_[u] : at(k).surplus;
@@ -270,7 +270,7 @@ int32_t Solver::advance(int k, int u, int d, int32_t most) {
   return sent;
 }
 
-// Along arcs with capacity left.
+// The same along arcs with capacity left.
 int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   Level& level = at(k);
   const uint64_t* next = front(d - 1, k - 1);
@@ -297,7 +297,7 @@ int32_t Solver::advance_down(int k, int u, int d, int32_t most) {
   return most - left;
 }
 
-// Back up arcs that carry flow, which goes another way from there.
+// The same back up arcs that carry flow; that flow then takes another way.
 int32_t Solver::advance_up(int k, int u, int d, int32_t most) {
   Level& above = at(k + 1);
   const uint64_t* next = front(d - 1, k + 1);

@@ -1,5 +1,5 @@
-// The flow solver from one level to the next: the flow out of (k, i) is the start of the one out of
-// (k + 1, i), whose widest arc leads there.
+// The step from one level to the next: the flow out of (k + 1, i) starts from the flow out of
+// (k, i), where its widest arc leads.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_RAISE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_RAISE_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_RAISE_INL_H
@@ -16,9 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Puts a level on top; the last flow now comes out of the source's node there. Returns what of it
-// the source's supply feeds. The rest is a surplus: flow that nothing feeds, which others take the
-// place of, and which the search regards as room.
+// Adds a level on top; the last flow now starts at the source's node there. Returns how much of it
+// the source's supply feeds. The rest is a surplus: flow without a supply. Other supplies replace
+// it, and the search treats it as room.
 int32_t Solver::add_level(const FlowTask& task) {
   const int k = task.top - 1, i = task.source;
   int32_t value = 0;
@@ -51,7 +51,7 @@ int32_t Solver::add_level(const FlowTask& task) {
   return fed;
 }
 
-// Other supplies in place of the surplus: they go where the source's row went.
+// Replaces the surplus by other supplies, which go where the source's row went.
 int32_t Solver::replace_surplus(int32_t most) {
   Level& level = at(task_.top - 1);
   most = std::min(most, level.surplus);
@@ -111,7 +111,7 @@ int32_t Solver::replace_by_row(int u, int32_t most) {
   return most - left;
 }
 
-// Gives amounts back to sixteen arcs of the source's row in the highest level.
+// Returns amounts to sixteen arcs of the source's row in the highest level.
 void Solver::give_back(int c, const Block& amount) {
   const int k = task_.top - 1, i = task_.source;
   take(amount, carried_.data() + c * flow_block);
@@ -122,7 +122,7 @@ void Solver::give_back(int c, const Block& amount) {
                                      load_block(network_.row(k, i) + c * flow_block)));
 }
 
-// Takes all surplus out of the flow, down to the demands.
+// Removes all surplus from the flow, down to the demands.
 void Solver::drop_surplus() {
   std::vector<int32_t> here(static_cast<size_t>(n_)), below(here.size());
   for (int k = task_.top - 1; k > task_.bottom; --k) {

@@ -1,4 +1,4 @@
-// The flow solver's steps along one row: sixteen arcs at a time, and down the chains below them.
+// The flow solver's steps along one row: sixteen arcs at a time, then down the chains below them.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_ROWS_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_ROWS_INL_H
@@ -27,7 +27,7 @@ HWY_INLINE Block at_most(const Block& amounts, int32_t most) {
   return load_block(numbers);
 }
 
-// What the chain of the column takes from (k, t) down.
+// How much the chain of the column can take from (k, t) down.
 HWY_INLINE int32_t Solver::column_room(int k) const {
   int32_t room = room_[t_];
   for (int j = task_.bottom + 1; j <= k; ++j)
@@ -40,7 +40,7 @@ HWY_INLINE void Solver::take_down_column(int k, int32_t amount) {
   for (int j = task_.bottom + 1; j <= k; ++j) chains_[static_cast<size_t>(j)][t_] -= amount;
 }
 
-// From (k, u) straight over into the column's chain.
+// Pushes from (k, u) straight across to the column's chain.
 HWY_INLINE int32_t Solver::cross_over(int k, int u, int32_t most) {
   Level& level = at(k);
   if (level.column[u] == 0) return 0;
@@ -50,7 +50,7 @@ HWY_INLINE int32_t Solver::cross_over(int k, int u, int32_t most) {
   return sent;
 }
 
-// Row u of level k, sixteen arcs at a time, each as far as the chain below it goes.
+// Pushes along row u of level k, sixteen arcs at a time, each as far down its chain as it goes.
 HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
   int32_t sent = 0;
   const Row row = row_of(k, u);
@@ -63,7 +63,7 @@ HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
       const int j = c * flow_block;
       const Block room = load_block(room_.data() + j);
       Block amount = through_chains(smaller(block_of_row(row, c), room), j, task_.bottom + 1, k);
-      // One arc for all of it, if there is one.
+      // If one arc takes all of it, use that arc.
       if (const Bits wide = less(repeated(most - sent - 1), amount)) {
         const int v = j + first_of(wide);
         take_arc(k, u, v, most - sent);
@@ -89,8 +89,8 @@ HWY_INLINE int32_t Solver::push_row(int k, int u, int32_t most) {
   return sent;
 }
 
-// Row u of level k, then down the chains, then over into the column's chain, as early as possible
-// first.
+// Pushes along row u of level k, down the chains, then across to the column's chain, the highest
+// arcs first.
 HWY_INLINE int32_t Solver::push_row_into_column(int k, int u, int32_t most) {
   if (room_[t_] == 0) return 0;
   int32_t sent = 0;

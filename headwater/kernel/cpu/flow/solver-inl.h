@@ -1,22 +1,22 @@
-// Maximum flow through the layered network: a vectorised greedy flow (flow_greedy-inl.h), which
-// mostly is a maximum one, then Dinic's phases (flow_phases-inl.h).
+// Maximum flow through the layered network: a vectorised greedy flow (greedy-inl.h), which mostly
+// is a maximum flow already, then Dinic's phases (phases-inl.h).
 //
 // Attention has heavy diagonals (the residual connection), so most flow goes straight down a
 // token's own chain (k, u) -> (k-1, u), and into the chain of the task's column t. Both kinds of
-// arcs lie apart from the rest, in one vector a level (flow_level-inl.h), so that a step of sixteen
-// chains is one operation:
-//   1. the few large supplies, which have the least choice, over the rows of their own chains,
-//      sixteen arcs at a time, each followed by the chain below it (flow_rows-inl.h);
-//   2. every supply down its own chain and over into t's chain where that has room;
-//   3. nodes that still have much room collect a little from every supply (flow_collect-inl.h), and
+// arcs are stored apart from the rest, in one vector for each level (level-inl.h), so that a step
+// of sixteen chains is one operation:
+//   1. the few large supplies, which have the least choice, go along the rows of their own chains,
+//      sixteen arcs at a time, then down the chain below each arc (rows-inl.h);
+//   2. every supply goes down its own chain and across to t's chain where that has room;
+//   3. nodes that still have much room collect a little from every supply (collect-inl.h), and
 //      every supply goes straight down its own chain;
-//   4. what is left, node by node: the node's row, then arc by arc, as in a depth-first search;
+//   4. the rest goes node by node: the node's row, then arc by arc, as in a depth-first search;
 //   5. Dinic's phases until no path is left or the task's limit is reached.
-// The order follows one rule: first what the fewest supplies can reach. An arc high up is reached
-// by fewer than one further down, and a node with much room is filled by nobody alone.
-// Residual capacities are set up once. A solve notes what it takes and the next one gives it back,
-// so that a flow costs what it touches. Which arcs have capacity left and which carry flow is also
-// kept as bits, so that looking for an arc reads a thirty-second of the memory.
+// The order follows one rule: fill first what the fewest supplies can reach. Fewer supplies reach
+// an arc high up than one further down, and no single supply fills a node with much room.
+// Residual capacities are set up once. A solve records what it takes and the next one restores it,
+// so a flow costs only what it touches. Bits say which arcs have capacity left and which carry
+// flow, so that the search for an arc reads a thirty-second of the memory.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_SOLVER_INL_H
@@ -77,10 +77,10 @@ class Solver final : public FlowSolver {
   void visit_flow(const FlowVisit& visit) const override;
 
  private:
-  // A supply is large from 1/64 on; among many tokens that all attend to each other, from twice the
-  // mean on.
+  // A supply is large if it is at least 1/64, or, among many tokens that all attend to each other,
+  // at least twice the mean.
   static constexpr int32_t large_anyway = 1 << 24;
-  // From so many nodes that lead nowhere on, a new look at all of them costs less than to go on.
+  // After this many nodes that lead nowhere, labelling all nodes again costs less than going on.
   static constexpr int most_lost = 4;
 
   Level& at(int k) { return level_[static_cast<size_t>(k)]; }
@@ -94,7 +94,7 @@ class Solver final : public FlowSolver {
   uint64_t* line(std::vector<uint64_t>& bits, int u) const {
     return line(bits, static_cast<size_t>(u));
   }
-  // What is rare stays out of line, so that vectors stay in registers.
+  // The rare case is not inlined, so that vectors stay in registers.
   HWY_INLINE void change(int k, int u) {
     if (!at(k).is_changed[static_cast<size_t>(u)]) first_change(k, u);
   }
@@ -107,7 +107,7 @@ class Solver final : public FlowSolver {
     taken_.resize(places_.size() * flow_block);
   }
 
-  // The arcs of one node, where they lie.
+  // The arcs of one node, in place.
   struct Row {
     int level, node;
     int32_t* arcs;
@@ -119,7 +119,7 @@ class Solver final : public FlowSolver {
     return {k, u, row(k, u), line(level.open, u), line(level.used, u), level.is_collector.data()};
   }
 
-  // Sixteen arcs of a row, those into collectors left out.
+  // Sixteen arcs of a row, without those into collectors.
   static HWY_INLINE Block block_of_row(const Row& row, int c) {
     const Block arcs = load_block(row.arcs + c * flow_block);
     const Bits apart = block_of(row.apart, c);
@@ -140,8 +140,8 @@ class Solver final : public FlowSolver {
     row.used[word_of_block(c)] |= uint64_t{positive(amount)} << shift_of_block(c);
   }
 
-  // The least of the amounts and of what sixteen chains have left between two levels, and taking
-  // it.
+  // The minimum of the amounts and of what sixteen chains have left between two levels; and the
+  // same taken from the chains.
   HWY_INLINE Block through_chains(Block amount, int j, int from, int to) const {
     for (int l = from; l < to; ++l)
       amount = smaller(amount, load_block(chains_[static_cast<size_t>(l)] + j));
@@ -151,7 +151,7 @@ class Solver final : public FlowSolver {
     for (int l = from; l < to; ++l) take(amount, chains_[static_cast<size_t>(l)] + j);
   }
 
-  // Takes from a single arc, which is not one of the diagonal or the column.
+  // Takes from a single arc, which is not on the diagonal or in the column.
   void take_arc(int k, int u, int v, int32_t amount) {
     change(k, u);
     int32_t& arc = row(k, u)[v];
@@ -161,12 +161,12 @@ class Solver final : public FlowSolver {
     add(line(at(k).used, u), v);
   }
 
-  // From a flow of some value to a maximum one.
+  // Extends a flow of this value to a maximum one.
   int32_t fill(int32_t value) {
     const int32_t limit = task_.limit;
     if (value < limit) value += largest_first(limit - value);
     if (value < limit) value += into_column(limit - value);
-    // Causal flows may be raised, which goes by rows: nothing is collected.
+    // Causal flows may be raised, which works by rows, so nothing is collected.
     if (value < limit)
       value += network_.causal ? straight_down(limit - value) : collect_and_go_down(limit - value);
     if (value < limit) value += node_by_node(limit - value);
@@ -201,7 +201,7 @@ class Solver final : public FlowSolver {
   int32_t collect_from_rows(int b, size_t x, int h, int32_t most);
   int32_t collect_block(int k, size_t x, int c, Block& amount, int32_t most);
   size_t make_collector(int b, int v);
-  // Sixteen arcs of level k into the collector at a place, and a single one.
+  // Sixteen arcs of level k into collector x; and a single one.
   HWY_INLINE int32_t* collected(int k, size_t x, int c) {
     const size_t block = x * static_cast<size_t>(blocks_) + static_cast<size_t>(c);
     if (!collectors_.filled[block]) fill_in(k, x, c);
@@ -220,7 +220,7 @@ class Solver final : public FlowSolver {
     const int32_t* column = column_of(k, v);
     return column ? column[u] : network_.row(k, u)[v];
   }
-  // Calls visit(place) for the collectors below level k that are among the nodes.
+  // Calls visit(index) for the collectors below level k that are among the nodes.
   template <class Visit>
   HWY_INLINE void each_collector(int k, const uint64_t* nodes, const Visit& visit) const {
     const Level& level = at(k);

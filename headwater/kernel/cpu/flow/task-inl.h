@@ -1,5 +1,5 @@
-// The flow solver from one task to the next: what the last one took is given back, levels and the
-// column are set up, and the flow is shown.
+// The flow solver from one task to the next: restores what the last one took, sets up levels and
+// the column, and reports the flow.
 #if defined(HEADWATER_KERNEL_CPU_FLOW_TASK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_FLOW_TASK_INL_H
 #undef HEADWATER_KERNEL_CPU_FLOW_TASK_INL_H
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Residual capacities as they were before the first task.
+// Restores the residual capacities to what they were before the first task.
 void Solver::put_back() {
   forget_collectors();
   for (const Step& step : steps_) *step.arc += step.amount;
@@ -69,7 +69,7 @@ void Solver::make_level(int k) {
   level.unseen.resize(words);
 }
 
-// Column t moves out of the rows of levels from ... to - 1; the one that was out moves back in.
+// Moves column t out of the rows of levels from ... to - 1, and the previous column back in.
 void Solver::set_column(int t, int from, int to) {
   const bool same = t == t_ && from == column_from_;
   if (same && to <= column_to_) return;

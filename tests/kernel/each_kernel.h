@@ -1,5 +1,5 @@
-// What the kernel tests share: every table of this machine, numbers to feed them, and the
-// tolerance.
+// What the kernel tests share: a run for each instruction set of this machine, numbers to feed the
+// kernels, and the tolerance.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,10 +9,12 @@
 #include <cstring>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "headwater/core/matrix.h"
+#include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 
 namespace headwater::kernel {
@@ -20,17 +22,26 @@ namespace headwater::kernel {
 /// Twice the widest vector of floats, and one more: sizes 0 ... this see every kind of remainder.
 constexpr int past_two_vectors = 33;
 
-/// For TEST_P: one run of the test for each instruction set of the machine.
-class EachTable : public testing::TestWithParam<Table> {};
-
-inline void PrintTo(const Table& table, std::ostream* to) { *to << table.name; }
-
-inline std::string name_of_table(const testing::TestParamInfo<Table>& info) {
-  return info.param.name;
+/// All but the reference, which judges them.
+inline std::span<const Kernels> fast_kernels() {
+  return std::span(all_kernels()).first(all_kernels().size() - 1);
 }
 
-#define HEADWATER_EACH_TABLE(Suite) \
-  INSTANTIATE_TEST_SUITE_P(Cpu, Suite, testing::ValuesIn(cpu_tables()), name_of_table)
+/// For TEST_P: one run of the test for each of fast_kernels(). A test may set the number of
+/// threads.
+class EachKernel : public testing::TestWithParam<Kernels> {
+ protected:
+  ~EachKernel() override { set_threads(before_); }
+
+ private:
+  const int before_ = threads();
+};
+
+inline void PrintTo(const Kernels& kernels, std::ostream* to) { *to << kernels.name; }
+
+#define HEADWATER_EACH_KERNEL(Suite)                                      \
+  INSTANTIATE_TEST_SUITE_P(Cpu, Suite, testing::ValuesIn(fast_kernels()), \
+                           [](const auto& info) { return info.param.name; })
 
 inline std::vector<float> random_floats(size_t count, unsigned seed) {
   std::mt19937 bits(seed);

@@ -1,10 +1,10 @@
-// Every operation of backward.h in double with plain loops, to judge the fast ones.
+// The operations of backward.h in double with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "headwater/kernel/backward.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace plain {
@@ -106,7 +106,7 @@ void gated(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSp
     }
 }
 
-// A row of P and of dP, of head h; keys that the row does not see have 0 in both.
+// A row of P and of dP, of head h; 0 in both for keys that the row does not see.
 struct HeadRow {
   Doubles p, dp;
 };
@@ -185,10 +185,8 @@ void attention(const Attention& in, MatrixView gradient, const AttentionGradient
 }  // namespace
 }  // namespace plain
 
-const BackwardTable& backward_reference() {
-  static const BackwardTable table{"reference",       plain::layer_norm, plain::rms_norm,
-                                   plain::activation, plain::gated,      plain::attention};
-  return table;
+BackwardKernels reference_backward() {
+  return {plain::layer_norm, plain::rms_norm, plain::activation, plain::gated, plain::attention};
 }
 
 }  // namespace headwater::kernel

@@ -1,10 +1,9 @@
-// Dinic's algorithm as in a textbook: the judge of the fast solver, and what `--kernel reference`
-// runs.
+// The operations of flow/flow.h with plain loops: Dinic's algorithm as in a textbook.
 #include <algorithm>
 #include <limits>
 #include <queue>
 
-#include "headwater/kernel/flow/flow.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace {
@@ -137,9 +136,6 @@ void add_minima(int32_t value, const int32_t* row, int32_t* sums, int begin, int
 
 }  // namespace
 
-const FlowTable& flow_reference() {
-  static const FlowTable table = {"reference", solver, sum_of_minima, add_minima};
-  return table;
-}
+FlowKernels reference_flow() { return {solver, sum_of_minima, add_minima}; }
 
 }  // namespace headwater::kernel

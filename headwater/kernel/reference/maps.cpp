@@ -1,17 +1,16 @@
-// Every operation of kernel.h in double with plain loops. It judges the fast ones, so it stays
-// obvious.
+// The operations of maps.h in double with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "headwater/kernel/kernel.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace plain {
 namespace {
 
-// What float cannot hold would be an infinity in the map, so it counts as one.
+// A number that float cannot hold would be an infinity in the map, so it counts as one.
 bool is_weight(double x) { return x >= 0 && x <= std::numeric_limits<float>::max(); }
 
 double joined(Reduce reduce, double a, double b) {
@@ -74,10 +73,8 @@ void multiply(MatrixView a, MatrixView b, MatrixSpan out) {
 }  // namespace
 }  // namespace plain
 
-const Table& reference() {
-  static const Table table{"reference", plain::fuse_rows, plain::prepare_rows, plain::multiply,
-                           plain::add_rows};
-  return table;
+MapKernels reference_maps() {
+  return {plain::fuse_rows, plain::prepare_rows, plain::multiply, plain::add_rows};
 }
 
 }  // namespace headwater::kernel

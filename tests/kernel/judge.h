@@ -1,40 +1,17 @@
-// What the tests of the forward pass share: every table of this machine, numbers to feed them, and
-// the tolerance.
+// What the tests of the forward and backward pass share: numbers to feed the kernels, matrices with
+// neighbours, and the tolerance for a whole result.
 #pragma once
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ostream>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "headwater/core/threads.h"
-#include "headwater/kernel/network.h"
-#include "tests/kernel/tables.h"
+#include "tests/kernel/each_kernel.h"
 
 namespace headwater::kernel {
-
-/// For TEST_P: one run of the test for each instruction set of the machine.
-class EachNetworkTable : public testing::TestWithParam<NetworkTable> {
- protected:
-  ~EachNetworkTable() override { set_threads(before_); }
-
- private:
-  const int before_ = threads();
-};
-
-inline void PrintTo(const NetworkTable& table, std::ostream* to) { *to << table.name; }
-
-inline std::string name_of_network_table(const testing::TestParamInfo<NetworkTable>& info) {
-  return info.param.name;
-}
-
-#define HEADWATER_EACH_NETWORK_TABLE(Suite)                                     \
-  INSTANTIATE_TEST_SUITE_P(Cpu, Suite, testing::ValuesIn(cpu_network_tables()), \
-                           name_of_network_table)
 
 /// Numbers of both signs, most of them below 3.
 inline std::vector<float> normal_floats(size_t count, unsigned seed) {

@@ -1,10 +1,10 @@
-// Every operation of network.h in double with plain loops, to judge the fast ones.
+// The operations of network.h in double with plain loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "headwater/kernel/network.h"
+#include "headwater/kernel/reference/reference.h"
 
 namespace headwater::kernel {
 namespace plain {
@@ -88,7 +88,7 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
       }
 }
 
-// The softmax of head h in row r; keys that it does not see have 0.
+// The softmax of head h in row r; 0 for keys that it does not see.
 std::vector<double> softmax(const Attention& in, int h, int r) {
   const int size = in.queries.columns() / in.heads;
   const int key = h / (in.heads / in.groups) * size;
@@ -141,10 +141,8 @@ void attention(const Attention& in, MatrixSpan out, const HeadMap& fused) {
 }  // namespace
 }  // namespace plain
 
-const NetworkTable& network_reference() {
-  static const NetworkTable table{"reference",     plain::linear, plain::layer_norm,
-                                  plain::rms_norm, plain::rotate, plain::attention};
-  return table;
+NetworkKernels reference_network() {
+  return {plain::linear, plain::layer_norm, plain::rms_norm, plain::rotate, plain::attention};
 }
 
 }  // namespace headwater::kernel

@@ -1,14 +1,15 @@
-// The calls of kernel.h on top of the table in use: which one runs, and which rows go to which
-// thread.
+// The calls of maps.h: they check their arguments, give rows to threads and call the kernels in
+// use.
 //
-// Rows are cut into blocks of a fixed size, whatever the number of threads, and what the blocks
-// give is joined in the order of the blocks: that is why every thread count gives the same bytes.
+// Rows are cut into blocks of a fixed size, whatever the number of threads. The results of the
+// blocks are joined in the order of the blocks, so every number of threads gives the same bytes.
+#include "headwater/kernel/maps.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <vector>
 
-#include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
 #include "headwater/core/parallel.h"
 #include "headwater/kernel/kernel.h"
 
@@ -17,24 +18,8 @@ namespace {
 
 constexpr int rows_of_a_block = 64;
 
-// Below this many numbers the work is done before another thread wakes.
+// Smaller work is done before another thread wakes up.
 constexpr size_t worth_threads = size_t{1} << 15;
-
-const std::vector<Table>& tables() {
-  static const std::vector<Table> all = [] {
-    std::vector<Table> list = cpu_tables();
-    list.push_back(reference());
-    return list;
-  }();
-  return all;
-}
-
-std::atomic<const Table*>& chosen() {
-  static std::atomic<const Table*> table = &tables().front();
-  return table;
-}
-
-const Table& table() { return *chosen().load(std::memory_order_relaxed); }
 
 int blocks_of(int rows) { return (rows + rows_of_a_block - 1) / rows_of_a_block; }
 
@@ -59,7 +44,7 @@ void fuse_rows(Reduce reduce, bool first, float weight, HeadRows head, MatrixSpa
                std::span<float> sums) {
   assert(is_float(head.type));
   assert(sums.size() >= static_cast<size_t>(out.rows()) * static_cast<size_t>(head.heads));
-  table().fuse_rows(reduce, first, weight, head, out, sums);
+  in_use().maps.fuse_rows(reduce, first, weight, head, out, sums);
 }
 
 int prepare(MatrixSpan map, const RowStep& step) {
@@ -69,7 +54,7 @@ int prepare(MatrixSpan map, const RowStep& step) {
 
 int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
   assert(first + rows.rows() <= rows.columns());
-  const Table& run = table();
+  const MapKernels& run = in_use().maps;
   std::atomic<int> empty = 0;
   for_blocks(rows.rows(), rows.columns(), [&](int, int begin, int count) {
     empty += run.prepare_rows(rows.rows(begin, count), first + begin, step);
@@ -79,13 +64,13 @@ int prepare_rows(MatrixSpan rows, int first, const RowStep& step) {
 
 void multiply(MatrixView a, MatrixView b, MatrixSpan out) {
   assert(a.columns() == b.rows() && out.rows() == a.rows() && out.columns() == b.columns());
-  table().multiply(a, b, out);
+  in_use().maps.multiply(a, b, out);
 }
 
 void multiply(std::span<const float> row, MatrixView a, std::span<float> out) {
   assert(row.size() == static_cast<size_t>(a.rows()));
   assert(out.size() == static_cast<size_t>(a.columns()));
-  const Table& run = table();
+  const MapKernels& run = in_use().maps;
   if (a.rows() <= rows_of_a_block) return run.add_rows(row, a, out);
   Matrix parts(blocks_of(a.rows()), a.columns());
   for_blocks(a.rows(), a.columns(), [&](int block, int first, int count) {
@@ -99,30 +84,6 @@ void multiply(std::span<const float> row, MatrixView a, std::span<float> out) {
   }
   std::transform(sums.begin(), sums.end(), out.begin(),
                  [](double sum) { return static_cast<float>(sum); });
-}
-
-std::vector<std::string> available() {
-  std::vector<std::string> names;
-  for (const Table& one : tables()) names.emplace_back(one.name);
-  return names;
-}
-
-std::string_view name() { return table().name; }
-
-void use(std::string_view name) {
-  if (name.empty()) {
-    chosen() = &tables().front();
-    return;
-  }
-  std::vector<std::string_view> names;
-  for (const Table& one : tables()) {
-    if (name == one.name) {
-      chosen() = &one;
-      return;
-    }
-    names.emplace_back(one.name);
-  }
-  fail_usage("no kernel '{}' on this machine{}", name, suggestion(name, names));
 }
 
 }  // namespace headwater::kernel

@@ -1,0 +1,12 @@
+// The kernels of every instruction set of this machine.
+#pragma once
+#include <vector>
+
+#include "headwater/kernel/kernel.h"
+
+namespace headwater::kernel {
+
+/// Best first, the baseline that all machines of this kind have last.
+std::vector<Kernels> cpu_kernels();
+
+}  // namespace headwater::kernel
