@@ -6,9 +6,9 @@
 
 namespace headwater {
 
-/// The value of rank k (from 0) among all entries of `map` in ascending order; entries are not
-/// negative, and 0 <= k < rows x columns. A few passes over the matrix, never a sort. The
-/// same for any number of threads.
+/// The entry of rank k (from 0) in ascending order. Entries must not be negative; 0 <= k < rows x
+/// columns. A few passes over the matrix and no sort. The result is the same for any number of
+/// threads.
 float value_of_rank(MatrixView map, int64_t k);
 
 }  // namespace headwater
