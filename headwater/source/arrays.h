@@ -1,4 +1,4 @@
-// What a file format hands over, and how it is to be read.
+// What a file format provides, and how to read it.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace headwater {
 
-/// Tokens as a file has them: one list for all items, or one for each.
+/// Tokens as in the file: one list for all items, or one for each.
 struct Tokens {
   std::vector<std::string> words;
   int lists = 1;  // words.size() / lists tokens each
@@ -20,18 +20,18 @@ struct Tokens {
 struct Arrays {
   std::string format;          // "npy", "npz", "safetensors", "json", "memory"
   std::string name;            // of the file
-  std::vector<Tensor> layers;  // one a layer in order, or a single one with all
-  std::optional<Tensor> mask;  // attention_mask: not 0 = real
+  std::vector<Tensor> layers;  // one for each layer in order, or a single one with all layers
+  std::optional<Tensor> mask;  // attention_mask: nonzero = real
   std::optional<Tokens> tokens;
   std::unique_ptr<MappedFile> file;  // keeps the bytes alive
 };
 
-/// How a source is to be read. The defaults take what the formats say.
+/// How to read a source. The defaults follow the formats.
 struct ReadOptions {
-  std::string axes = {};  // letters L B H n n in the order of the arrays' axes; "": by their number
-  std::vector<std::string> tokens = {};  // in place of the file's, if not empty
-  bool any_sums = false;                 // take rows that do not sum to 1
-  bool nan_identity = false;             // a head's bad row becomes the identity's
+  std::string axes = {};  // letters L B H n n in the order of the axes; "": by their number
+  std::vector<std::string> tokens = {};  // replace the file's, if not empty
+  bool any_sums = false;                 // accept rows that do not sum to 1
+  bool nan_identity = false;             // turn a head's invalid row into an identity row
 };
 
 }  // namespace headwater
