@@ -21,7 +21,7 @@ bool exists(const std::string& path) {
   return fs::exists(path, missing);
 }
 
-// The folder of the model that `name` means, or none.
+// The model folder that `name` refers to, if any.
 std::optional<std::string> find_model(const std::string& name) {
   std::error_code missing;
   if (fs::is_directory(name, missing)) return name;
@@ -45,11 +45,11 @@ std::string need_model(const std::string& name) {
         "{}: is a file, expected a model directory or the name of a model that ships; for example "
         "verb-number",
         name);
-  fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
+  fail("{}: does not exist, expected a model directory or the name of a model that ships{}", name,
        known_models(name));
 }
 
-// The option that only a file can use, or null.
+// The name of an option that only files have, or null if none is set.
 const char* option_of_files(const ReadOptions& read) {
   if (!read.axes.empty()) return "axes";
   if (!read.tokens.empty()) return "tokens";
@@ -71,8 +71,9 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
   if (!folder && (asks_a_model || (!exists(name) && !is_attention_file(name)))) need_model(name);
   if (!folder) return open_file(name, options.read);
   if (const char* option = option_of_files(options.read))
-    fail_usage("{}: is a model, expected no `{}`, which is for files of attention; leave it out",
-               name, option);
+    fail_usage(
+        "{}: is a model, expected no `{}`, which is only for files of attention; leave it out",
+        name, option);
   return std::make_unique<ModelBatch>(Model::open(*folder), options.input, name);
 }
 

@@ -159,7 +159,7 @@ def test_without_a_blank_token_gradients_are_left_and_a_note_says_so(folder, tmp
 def test_the_last_line_is_checked_before_the_first_is_evaluated(folder, tmp_path):
     good = [{"text": text, "label": 1} for text in TEXTS] * 100
     for bad, part in (({"text": "the cat", "label": "felime"}, "felime"), ({"text": "the " * 60}, "62 tokens"),
-                      ({"text": "the cat", "truth": [[3, 4]]}, "holds no token"), ({"prompt": "the cat"}, "no next word")):
+                      ({"text": "the cat", "truth": [[3, 4]]}, "covers no token"), ({"prompt": "the cat"}, "no next word")):
         path = save(tmp_path, good + [bad])
         message = fails(1, "evaluate", folder / "bert", "--examples", path, "-o", tmp_path / "x.json")
         assert f"line {len(good) + 1}: " in message and part in message
@@ -228,10 +228,10 @@ def test_tables_and_curves(folder, tmp_path):
     (b'{"text": "  "}', ['"text": is empty']),
     (b'{"text": "a", "answer": "b"}', ['"answer"', '"prompt" only']),
     (b'{"text": "a", "box": [0, 0, 1, 1]}', ['"box"', '"image" only']),
-    (b'{"text": "the cat", "truth": [[3, 9]]}', ["line 2", "no span of the text", "0 to 7"]),
-    (b'{"text": "the cat", "truth": [[2, 1]]}', ["no span of the text"]),
+    (b'{"text": "the cat", "truth": [[3, 9]]}', ["line 2", "not a span of the text", "0 to 7"]),
+    (b'{"text": "the cat", "truth": [[2, 1]]}', ["not a span of the text"]),
     (b'{"text": "the cat", "truth": []}', ['"truth": is empty']),
-    (b'{"text": "the cat", "truth": [[3, 4]]}', ["line 2", "truth [3, 4] holds no token"]),
+    (b'{"text": "the cat", "truth": [[3, 4]]}', ["line 2", "truth [3, 4] covers no token"]),
     (b'{"text": "the cat", "label": "7"}', ["line 2", "has no class 7"]),
     (b'{"image": "nowhere.png"}', ["line 2", "a model of text"]),
     (b'{"prompt": "the cat"}', ["line 2", "predicts no next word"]),

@@ -141,7 +141,7 @@ def test_bad_requests(tiny, tmp_path):  # noqa: F811
     assert "expected at most 40 in all" in fails(1, "generate", llama, "--prompt", "the cat " * 30)
     assert "ask for --count" in fails(1, "generate", llama, "--prompt", "the cat", "--count", 90)
     assert "without a head that predicts" in fails(1, "generate", tiny["bert"], "--prompt", "the cat")
-    assert "looks at the whole attention" in fails(2, "generate", llama, "--prompt", "the cat", "--discard", 0.5)
+    assert "generation never builds" in fails(2, "generate", llama, "--prompt", "the cat", "--discard", 0.5)
     assert "expected 0 to 100" in fails(2, "generate", llama, "--prompt", "the cat", "--temperature", -1)
     assert "is not there, expected a model" in fails(1, "generate", tmp_path / "none", "--prompt", "the cat")
     assert "did you mean 'facts'" in fails(1, "generate", "fact", "--prompt", "the cat")

@@ -257,7 +257,7 @@ def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
     assert "give --image FILE" in fails(1, "rollout", vit, "--text", "a cat")
     assert "give --text" in fails(1, "rollout", bert, "--image", photo)
     assert "several kinds of input" in fails(2, "rollout", bert, "--text", "a", "--ids", "1")
-    assert "which is for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
+    assert "which is only for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
     assert "is not there" in fails(1, "rollout", tmp_path / "nowhere", "--text", "a")
     (tmp_path / "not.png").write_text("I am text")
     assert "not.png" in fails(1, "rollout", vit, "--image", tmp_path / "not.png")
