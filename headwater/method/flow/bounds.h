@@ -2,8 +2,8 @@
 // A_l holds the arcs from level l+1 to level l, and c_l(u) is the sum of column u of A_l.
 //
 // All flow into token t passes through the nodes (l, u) of any level l in between. A node carries
-// no more than the source can send to it, V_l(i, u), and no more than t can take from it, U_l(u,
-// t), so
+// at most V_l(i, u), what the source can send to it, and at most U_l(u, t), what t can take from
+// it, so
 //   F(i, t) <= sum_u min(V_l(i, u), U_l(u, t))     for every level l,
 // where V and U are themselves such bounds for the two halves. From three layers on there is also a
 // bound that holds for every source: (1, u) carries no more than layer 1 brings to it, so

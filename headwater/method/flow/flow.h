@@ -1,8 +1,8 @@
 // Attention flow (Abnar and Zuidema 2020, section 3): the most that can flow from an output token
 // down to an input token if every attention weight is the capacity of a pipe.
 //
-// Definition. The prepared layers (layer/layers.h) are A_0 ... A_(L-1). The graph has levels 0 ...
-// L and a node (l, i) for each level l and token i. Level 0 is the input, and level l+1 is after
+// Definition. The prepared layers (layer/layers.h) are A_0 ... A_(L-1). The graph has L+1 levels,
+// and a node (l, i) for each level l and token i. Level 0 is the input, and level l+1 is after
 // layer l: the arc (l+1, i) -> (l, j) has capacity A_l[i, j]. F(i, t) is the value of a maximum
 // flow from (L, i) to (0, t). Capacities are integers in units of 2^-30 (quantise.h), so values are
 // exact multiples of 2^-30 in [0, 1] and depend on no tolerance, thread count or instruction set.
