@@ -73,7 +73,7 @@ TEST_F(Inflaters, RefuseToReadPastTheEnd) {
   Inflater inflater = whole();
   std::vector<std::byte> out(10);
   for (uint64_t offset : {open_.size() - 9, open_.size() + 1, ~uint64_t{0}, ~uint64_t{0} - 5})
-    test::expect_error(Error::Kind::work, {"f: holds 3000000 bytes"},
+    test::expect_error(Error::Kind::work, {"f: has 3000000 bytes"},
                        [&] { inflater.read(offset, out); });
 }
 

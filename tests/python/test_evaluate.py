@@ -175,7 +175,7 @@ def test_files_of_other_editors_are_the_same_file(folder, tmp_path):
                for name in ("a.jsonl", "b.jsonl", "c.txt"))
     assert a == b == c
     (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbf")
-    assert "holds no line" in fails(1, "evaluate", folder / "bert", "--examples", tmp_path / "c.txt")
+    assert "has no lines" in fails(1, "evaluate", folder / "bert", "--examples", tmp_path / "c.txt")
     (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbfthe cat")
     words = ["rollout", folder / "llama", "--row", "last"]
     assert ask(*words, "--text-file", tmp_path / "c.txt") == ask(*words, "--text", "the cat")
@@ -217,14 +217,14 @@ def test_tables_and_curves(folder, tmp_path):
 
 @pytest.mark.parametrize("line, parts", [
     (b"", ["line 2 is empty"]),
-    (b"\xff\xfe\x00", ["line 2 is no UTF-8"]),
+    (b"\xff\xfe\x00", ["line 2 is not UTF-8"]),
     (b"{oops", ["line 2: is not JSON"]),
-    (b"[1]", ["line 2: is no JSON object"]),
+    (b"[1]", ["line 2: is not a JSON object"]),
     (b'{"txt": "the cat"}', ['"txt": is unknown', "'text'"]),
     (b'{"label": 1}', ["line 2: has none of"]),
     (b'{"text": "a", "prompt": "b"}', ["line 2: has several of"]),
     (b'{"text": "a", "text": "b"}', ["twice"]),
-    (b'{"text": 5}', ['"text": is no string']),
+    (b'{"text": 5}', ['"text": is not a string']),
     (b'{"text": "  "}', ['"text": is empty']),
     (b'{"text": "a", "answer": "b"}', ['"answer"', '"prompt" only']),
     (b'{"text": "a", "box": [0, 0, 1, 1]}', ['"box"', '"image" only']),

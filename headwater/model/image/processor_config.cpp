@@ -17,8 +17,7 @@ namespace dom = simdjson::dom;
 constexpr size_t largest_file = 1 << 20;
 constexpr int longest_side = 1 << 14;
 
-// Entries that have no effect here, whatever their value: names, versions, and how transformers
-// calls itself.
+// Entries that have no effect here: names, versions, and transformers' own bookkeeping.
 const std::set<std::string_view> neutral = {"image_processor_type",
                                             "feature_extractor_type",
                                             "processor_class",
