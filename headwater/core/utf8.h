@@ -6,8 +6,7 @@
 namespace headwater {
 
 /// The code points of `bytes`. Bytes that are not UTF-8 (stray, truncated, overlong, surrogates,
-/// above U+10FFFF) become U+FFFD: one for each maximal prefix of a character, as Unicode
-/// recommends.
+/// above U+10FFFF) become U+FFFD: one for each maximal prefix of a character, as in Unicode.
 std::u32string code_points(std::string_view bytes);
 
 /// The same characters as bytes; a value that is not a character becomes U+FFFD.

@@ -6,8 +6,7 @@
 //                   divided again.
 //   discard first   The threshold applies to F. Then (1-r) F + r I, and rows are divided once.
 // With divide = changed, a step divides rows only if it changed something. A row that sums to 0
-// becomes a row of the identity or stays zero. Preset metrics leaves the first layer of the range
-// unchanged.
+// becomes a row of the identity or stays zero. Preset metrics does not change the first layer.
 #pragma once
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@
 
 namespace headwater {
 
-/// The source of every option that is not set.
+/// Where options that are not set come from.
 enum class Preset {
   paper,     // Abnar and Zuidema 2020: mean, residual 0.5, no discard
   tutorial,  // the widely copied class: discard 0.1 after the residual, an emptied row stays zero
@@ -23,8 +23,7 @@ enum class Empty { identity, zero };
 /// Whether every step divides rows by their sums, or only a step that changed them.
 enum class Divide { always, changed };
 
-/// Layers j:i as in a Python slice, before their number is known. Negative numbers count from the
-/// end.
+/// Layers j:i as in a Python slice, before their number is known; negative: from the end.
 struct Slice {
   int begin = 0;
   std::optional<int> end;  // none: to the last layer
@@ -78,8 +77,7 @@ std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
 /// `what`, if it does not exist.
 int resolve_index(int index, int count, std::string_view what, std::string_view source);
 
-// These parse the words of the command line. Each throws Error (usage), with the nearest known
-// word.
+// These parse the words of the command line. Each throws Error (usage) with the nearest word.
 Preset parse_preset(std::string_view text);
 Order parse_order(std::string_view text);
 Empty parse_empty(std::string_view text);

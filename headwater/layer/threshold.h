@@ -7,8 +7,7 @@
 namespace headwater {
 
 /// The entry of rank k (from 0) in ascending order. Entries must not be negative; 0 <= k < rows x
-/// columns. A few passes over the matrix and no sort. The result is the same for any number of
-/// threads.
+/// columns. A few passes and no sort. The result does not depend on the number of threads.
 float value_of_rank(MatrixView map, int64_t k);
 
 }  // namespace headwater

@@ -27,8 +27,7 @@ struct Piece {
   bool ends_line = false;  // the text has a line end here
 };
 
-/// The text of the tokens, one piece for each: words are separated, and punctuation has no space
-/// before it.
+/// The text of the tokens, one piece for each. Words are separated; punctuation follows directly.
 std::vector<Piece> running_text(const std::vector<std::string>& tokens, int longest = 64);
 
 /// At most `longest` characters: U+2026 replaces the middle.

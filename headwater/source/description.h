@@ -16,7 +16,6 @@ struct TokenPlace {
   bool operator==(const TokenPlace&) const = default;
 };
 
-/// What a source says about itself.
 struct Description {
   std::string kind;                 // "file", "memory", "model"
   std::string name;                 // as given by the caller

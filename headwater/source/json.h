@@ -16,8 +16,7 @@ Arrays read_json(const std::string& path);
 /// A JSON list of strings, or of equally long lists of strings. Throws Error naming `what`.
 Tokens parse_tokens(std::string_view json, const std::string& what);
 
-/// The tokens of a file: a JSON list in a .json, else one token a line. Throws Error if it cannot
-/// be read.
+/// The tokens of a file: a JSON list in a .json, else one token a line. Throws Error.
 std::vector<std::string> read_tokens(const std::string& path);
 
 }  // namespace headwater

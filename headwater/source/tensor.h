@@ -34,8 +34,7 @@ std::string shape_text(const std::vector<int64_t>& shape);
 /// All numbers of a small array, in C order. Decompresses it first.
 std::vector<double> numbers_of(Tensor& tensor);
 
-/// Decompresses the array into memory. Memory grows with the actual data, not with the claimed
-/// size.
+/// Decompresses the array into memory, which grows with the actual data, not the claimed size.
 void decompress(Tensor& tensor);
 
 }  // namespace headwater
