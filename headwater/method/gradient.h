@@ -2,8 +2,9 @@
 //
 // Let y be a logit of the model, or the difference of two. A_(l,h) is the attention of head h in
 // layer l (n x n, row = output token, column = input token), and dA_(l,h) = dy / dA_(l,h), with the
-// rest of the forward pass held fixed. To first order, A (x) dA is what y would lose without that
-// attention. Its positive part, fused over the heads (mean by default), gives one map a layer:
+// rest of the forward pass held fixed. To first order, the entrywise product A (x) dA is what y
+// would lose without that attention. Its positive part, fused over the heads (mean by default),
+// gives one map a layer:
 //
 //   G_l = mean_h (A_(l,h) (x) dA_(l,h))^+
 //

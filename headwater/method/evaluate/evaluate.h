@@ -7,8 +7,7 @@
 // up to row i), or the patches of an image. Options may leave out more.
 //
 // References: how important token j is to the model itself.
-//   blank-out   b_j = p(x) - p(x without j), with only token j blanked out
-// (Differentiable::outcome)
+//   blank-out   b_j = p(x) - p(x without j), j alone blanked out (Differentiable::outcome)
 //   gradient    g_j = |dy/de_j|, with e_j the token's own embedding (gradient.h)
 // Methods: row i of each, for every layer l of the range a ... b-1.
 //   raw               the fused attention of layer l, unchanged
