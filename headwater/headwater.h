@@ -1,9 +1,8 @@
 // headwater traces a transformer's output back to its input tokens. Everything is in namespace
 // headwater.
 //
-//   auto source = open("bert.npz");                  // the attention of every layer, from a file;
-//                                                    // or a model: open("bert/", {.texts =
-// {"..."}})
+//   auto source = open("bert.npz");                  // attention of every layer, from a file; or a
+//                                                    // model: open("bert/", {.texts = {"..."}})
 //   Options options;                                 // the paper's: mean of heads, residual 0.5
 //   options.row = Row::cls;                          // one output token; default: all
 //   Attribution result = rollout(*source, options);  // result.values[0](r, j): from input token j
