@@ -11,9 +11,9 @@ namespace headwater {
 /// tokens. Cells start at whole points, so they are sharp in a .png.
 Scene layout(Figure figure, Typesetter& typesetter);
 
-/// At most `count` round numbers from 0 to `top` (at least 2), for an axis.
+/// Round numbers from 0 up to `top` for an axis: at least 2, and at most `count`.
 std::vector<double> ticks(double top, int count);
-/// The same from `bottom`, which must be below `top`: numbers within the scale, at least 2 points.
+/// The same from `bottom`, which must be below `top`; the numbers are within the scale.
 std::vector<double> ticks(double bottom, double top, int count);
 
 }  // namespace headwater
