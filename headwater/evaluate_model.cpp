@@ -19,7 +19,7 @@ namespace {
 
 using Kind = LabelledInput::Kind;
 
-// The id of the token that follows the prompt where the answer does.
+// The id of the answer's first token, tokenized together with the prompt.
 std::string first_answer_token(const Tokenizer& tokenizer, const LabelledInput& example,
                                const Description& prompt) {
   const Encoding encoding = tokenizer.encode(example.text + example.answer);
@@ -33,12 +33,12 @@ std::string first_answer_token(const Tokenizer& tokenizer, const LabelledInput& 
                  prompt.ids.begin());
   if (!same)
     fail(
-        "the answer begins inside a token of the prompt, expected one that begins a token; begin "
+        "the answer starts inside a token of the prompt, expected it to start a token; start "
         "it with a space");
   return std::to_string(encoding.ids[at]);
 }
 
-// The last token of the text itself: a tokenizer may put one of its own behind it.
+// The last token of the text itself: a tokenizer may add one after it.
 int last_given(const Description& example) {
   const std::vector<bool> given = given_tokens(example);
   for (size_t t = given.size(); t-- > 0;)
@@ -46,12 +46,12 @@ int last_given(const Description& example) {
   return static_cast<int>(given.size()) - 1;
 }
 
-// What can be known to be wrong with an example before the model is run.
+// Finds what is wrong with an example before the model runs.
 void check_fit(const Model& model, const LabelledInput& input) {
   const Classifier& classifier = model.classifier();
   const bool sees = model.architecture().image.has_value();
   if (sees != (input.kind == Kind::image))
-    fail("has no {}, expected one for {}, a model of {}; take another model",
+    fail("has no {}, expected one for {}, a model of {}; use another model",
          sees ? "\"image\"" : "\"text\" or \"prompt\"", model.name(), sees ? "images" : "text");
   if (input.kind == Kind::prompt && classifier.kind() != Classifier::Kind::next_words)
     fail("has a \"prompt\", expected \"text\" for {}, which predicts no next word; rename it",
@@ -96,7 +96,7 @@ class Examples {
   }
 
  private:
-  // What goes wrong with an example is told with its line.
+  // Adds the line to what goes wrong with an example.
   template <class Work>
   void on_line(const LabelledInput& input, Work work) const {
     try {
@@ -134,7 +134,7 @@ class Examples {
   std::vector<Question> questions_;
 };
 
-// Those that came with a model.
+// The examples that ship with the model.
 std::string own_examples(const std::string& name, const Model& model) {
   const auto path = std::filesystem::path(model.name()) / "examples.jsonl";
   std::error_code missing;

@@ -1,4 +1,4 @@
-// A model evaluated on a file of examples.
+// Evaluates a model on a file of examples.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,27 +11,27 @@
 
 namespace headwater {
 
-/// What importance is measured by.
+/// The reference for importance.
 enum class Against {
-  automatic,  // both, or gradient alone where the model has no token to blank words out with
+  automatic,  // both, or only gradient if the model has no token to blank words out with
   blank_out,
   gradient,
   both,
 };
 
 struct ModelEvaluation {
-  std::string examples;      // a file as method/evaluate/examples.h says; "": the model's own
-  std::optional<int> limit;  // the first so many examples only
+  std::string examples;      // a file as in method/evaluate/examples.h; "": the model's own
+  std::optional<int> limit;  // use only this many examples, from the start
   Filter filter;             // tokens that do not count
   Against against = Against::automatic;
   bool faithfulness = false;  // also comprehensiveness, sufficiency and perturbation area
   Options options;
-  /// Told after each example how many of how many are done.
+  /// Called after each example with the number done and the total.
   std::function<void(int64_t done, int64_t examples)> progress;
 };
 
-/// `name` is a model's folder or its name. The model is opened once. All examples are read,
-/// tokenized and checked before the first is run. Throws Error, which names the example's line.
+/// `name` is a model's folder or name. Opens the model once, and reads, tokenizes and checks all
+/// examples before it runs the first. Throws Error, which names the example's line.
 Evaluation evaluate(const std::string& name, const ModelEvaluation& what = {});
 
 }  // namespace headwater

@@ -1,16 +1,17 @@
-// headwater: where an output of a transformer comes from. All of it is in namespace headwater.
+// headwater traces a transformer's output back to its input tokens. Everything is in namespace
+// headwater.
 //
 //   auto source = open("bert.npz");                  // attention of every layer, from a file; or a
 //                                                    // model: open("bert/", {.texts = {"..."}})
 //   Options options;                                 // the paper's: mean of heads, residual 0.5
-//   options.row = Row::cls;                          // one output token; all without it
+//   options.row = Row::cls;                          // one output token; default: all
 //   Attribution result = rollout(*source, options);  // result.values[0](r, j): from input token j
 //   write(result, "cls.svg");                        // .json .npy .npz .png .svg .pdf
 //
-// A source hands out attention layer by layer: open() makes one of a file or a model, from_memory()
-// of your arrays. A method folds the layers and returns a result, and write() takes any result.
-// Memory is a few n x n matrices, regardless of the number of layers and heads. Every failure is an
-// Error with one sentence.
+// A source provides attention layer by layer: open() makes one from a file or a model,
+// from_memory() from your arrays. A method folds the layers and returns a result; write() takes any
+// result. Memory is a few n x n matrices, regardless of the number of layers and heads. Every
+// failure is an Error with one sentence.
 #pragma once
 #include "headwater/core/error.h"
 #include "headwater/core/matrix.h"

@@ -12,7 +12,7 @@
 namespace headwater {
 namespace {
 
-// The option that only a file can use, or null.
+// The name of an option that only files have, or null if none is set.
 const char* option_of_files(const ReadOptions& read) {
   if (!read.axes.empty()) return "axes";
   if (!read.tokens.empty()) return "tokens";
@@ -36,8 +36,9 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
   if (!folder && (asks_a_model || (!exists && !is_attention_file(name)))) need_model(name);
   if (!folder) return open_file(name, options.read);
   if (const char* option = option_of_files(options.read))
-    fail_usage("{}: is a model, expected no `{}`, which is for files of attention; leave it out",
-               name, option);
+    fail_usage(
+        "{}: is a model, expected no `{}`, which is only for files of attention; leave it out",
+        name, option);
   return std::make_unique<ModelBatch>(Model::open(*folder), options.input, name);
 }
 

@@ -12,7 +12,7 @@ struct Block {
   char32_t first, last;
 };
 
-// Blocks of Unicode 15, joined where only unassigned characters lie between them.
+// Blocks of Unicode 15, merged where only unassigned characters separate them.
 constexpr Block narrowless[] = {
     {0x0300, 0x036F},   {0x0483, 0x0489},   {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2},
     {0x0610, 0x061A},   {0x064B, 0x065F},   {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4},

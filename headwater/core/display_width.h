@@ -1,18 +1,18 @@
-// How many columns of a terminal a text takes, so that tables stay aligned in any script.
+// How many terminal columns a text takes, to align tables in any script.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace headwater {
 
-/// 0 for marks that combine with the character before and for invisible ones, 2 for East Asian wide
-/// characters and emoji, else 1. Control characters count 0: they must not be printed at all.
+/// 0 for combining marks and invisible characters, 2 for East Asian wide characters and emoji, else
+/// 1. Control characters count as 0: never print them.
 int display_width(char32_t c);
 
 /// The sum over the characters of `utf8`.
 int display_width(std::string_view utf8);
 
-/// `utf8` followed (or, with `right`, preceded) by the spaces that make it `width` columns wide.
+/// `utf8` padded with spaces to `width` columns: on the right, or with `right` on the left.
 std::string padded(std::string_view utf8, int width, bool right = false);
 
 }  // namespace headwater

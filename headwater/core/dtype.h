@@ -1,4 +1,4 @@
-// The number types of files and arrays, and one number of each.
+// The number types of files and arrays, and how to read one number.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -13,10 +13,10 @@ size_t size_of(DType type);
 /// "f16", "bf16", ..., "bool".
 std::string_view name_of(DType type);
 
-/// True for the four that attention may come in: f16, bf16, f32, f64.
+/// Whether attention may have this type: f16, bf16, f32 or f64.
 bool is_float(DType type);
 
-/// The number at `bytes`, which need not be aligned. Little endian, as all our formats are.
+/// The number at `bytes`, which need not be aligned. Little endian, like all our formats.
 double number_at(DType type, const std::byte* bytes);
 
 }  // namespace headwater

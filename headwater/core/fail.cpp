@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t longest = 4000;
 
-// Without its middle: what was expected and what to do stand at the end.
+// Cuts the middle: what was expected and what to do are at the end.
 std::string shortened(const std::string& sentence) {
   if (sentence.size() <= longest) return sentence;
   return sentence.substr(0, longest / 2) + " ... " + sentence.substr(sentence.size() - longest / 2);

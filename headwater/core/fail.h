@@ -1,4 +1,4 @@
-// Short ways to throw Error with a formatted sentence.
+// Shorthands that throw Error with a formatted sentence.
 #pragma once
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 namespace headwater {
 
-/// The sentence on one line that any terminal may show, whatever names from a file stand in it:
-/// control characters become \xNN, bytes that are no UTF-8 U+FFFD, and the middle of a very long
-/// one is left out.
+/// The sentence as one line that is safe for any terminal, even with names from a file in it.
+/// Control characters become \xNN, and bytes that are not UTF-8 become U+FFFD. A very long sentence
+/// loses its middle.
 std::string one_line(const std::string& sentence);
 
 template <class... Values>

@@ -7,8 +7,7 @@
 
 namespace headwater {
 
-/// Red, green and blue, a byte each, pixel after pixel, row after row from the top. A value: copies
-/// are copies.
+/// Red, green and blue, one byte each, row by row from the top. A value type: copies are deep.
 struct Image {
   int width = 0, height = 0;
   std::vector<uint8_t> bytes;  // 3 * width * height

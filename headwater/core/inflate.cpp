@@ -12,7 +12,7 @@
 namespace headwater {
 namespace {
 
-// A place in the stream from which it can be read on: zlib's window and the checksum so far.
+// A point at which reading can resume: zlib's window and the checksum so far.
 struct Place {
   Place() {
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
@@ -24,8 +24,8 @@ struct Place {
   ~Place() { inflateEnd(&stream); }
 
   z_stream stream{};
-  uint64_t offset = 0;  // bytes given out
-  uint64_t taken = 0;   // deflated bytes used up
+  uint64_t offset = 0;  // decompressed bytes so far
+  uint64_t taken = 0;   // deflated bytes consumed
   uint32_t checksum = 0;
   bool ended = false;
 };
@@ -106,7 +106,7 @@ void Inflater::State::go(uint64_t offset) {
 void Inflater::read(uint64_t offset, std::span<std::byte> out) {
   State& state = *state_;
   if (offset > state.size || out.size() > state.size - offset)
-    fail("{}: holds {} bytes, expected {} or more; save it again", state.name, state.size,
+    fail("{}: has {} bytes, expected at least {}; save it again", state.name, state.size,
          offset + out.size());
   state.go(offset);
   if (state.wanted.contains(offset) && !state.kept.contains(offset))
@@ -124,7 +124,7 @@ void Inflater::read(uint64_t offset, std::span<std::byte> out) {
   at.stream.avail_out = 1;
   inflate(&at.stream, Z_NO_FLUSH);
   if (at.stream.avail_out == 0)
-    fail("{}: its compressed data goes on past {} bytes, expected it to end there; save it again",
+    fail("{}: its compressed data continues past {} bytes, expected it to end there; save it again",
          state.name, state.size);
   if (at.checksum != state.checksum)
     fail("{}: its checksum is {:08x}, expected {:08x}: the file is damaged; save it again",

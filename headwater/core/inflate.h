@@ -1,4 +1,4 @@
-// Deflated bytes, read forward as if they lay open, without ever holding all of them.
+// Reads deflated bytes forward, without ever holding all of them in memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,21 +10,20 @@ namespace headwater {
 
 class Inflater {
  public:
-  /// `deflated` must outlive this. `size` and `checksum` (CRC-32) are what the file claims of the
-  /// bytes inside; `name` stands in errors. Costs nothing until the first read.
+  /// `deflated` must outlive this. `size` and `checksum` (CRC-32) are the file's claims about the
+  /// decompressed bytes; `name` appears in errors. Costs nothing until the first read.
   Inflater(std::span<const std::byte> deflated, uint64_t size, uint32_t checksum, std::string name);
   ~Inflater();
   Inflater(Inflater&&) noexcept;
   Inflater& operator=(Inflater&&) noexcept;
 
   uint64_t size() const;
-  /// Fills `out` with the bytes from `offset` on. Reading on from the last place is free of
-  /// detours; going back starts again from the last mark before `offset`. Throws Error for damaged
-  /// data, for data that ends early or goes on past size(), and, once the last byte was read, for a
-  /// wrong checksum.
+  /// Fills `out` with the bytes from `offset` on. Reading forward is cheap; going back restarts
+  /// from the last mark before `offset`. Throws Error if the data is damaged, ends early or
+  /// continues past size(), and, after the last byte, if the checksum is wrong.
   void read(uint64_t offset, std::span<std::byte> out);
-  /// Remembers the place `offset` when reading passes it, so that going back there is cheap (about
-  /// 45 KB each).
+  /// Saves the state when reading passes `offset`, so that going back there is cheap. A mark takes
+  /// about 45 KB.
   void mark(uint64_t offset);
 
  private:

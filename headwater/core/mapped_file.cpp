@@ -31,8 +31,7 @@ MappedFile::MappedFile(const std::string& path) {
     memory = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
   }
   close(file);
-  if (wrong)
-    fail("{}: {}, expected a plain file with something in it; check the name", path, wrong);
+  if (wrong) fail("{}: {}, expected a plain file that is not empty; check the name", path, wrong);
   if (memory == MAP_FAILED)
     fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
          std::strerror(errno));

@@ -1,4 +1,4 @@
-// A file as bytes in memory, read by the system page by page when they are touched.
+// A file as bytes in memory. The system reads each page on first access.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,8 +14,8 @@ class MappedFile {
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;
 
-  /// Valid as long as this object. A file that another process shortens meanwhile is a bus error:
-  /// the system's rule for every mapped file.
+  /// Valid as long as this object. If another process shortens the file, access is a bus error, as
+  /// for every mapped file.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
@@ -23,8 +23,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// Tells the system that these bytes of a mapped file will not be needed again soon, so that a
-/// large file does not fill the memory. Bytes not mapped from a file must not be given.
+/// Tells the system that these bytes will not be needed soon, so that a large file does not fill
+/// memory. They must be mapped from a file.
 void release(std::span<const std::byte> bytes);
 
 }  // namespace headwater

@@ -7,9 +7,9 @@
 namespace headwater {
 namespace {
 
-// Large matrices are mapped, so that they are zero without being touched and go back to the system
-// at once; huge pages where the system gives them, since every method walks whole matrices. Smaller
-// ones come from the heap, which hands the same pages out again: fresh ones fault one by one.
+// Large matrices are mapped: they are zero without being touched, and return to the system at once.
+// They use huge pages if available, because every method walks whole matrices. Smaller ones come
+// from the heap, which reuses pages: fresh pages fault one by one.
 constexpr size_t mapped_from = size_t{8} << 20;
 
 }  // namespace

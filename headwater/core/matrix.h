@@ -13,8 +13,8 @@ namespace headwater {
 
 using Vector = std::vector<float>;
 
-/// Borrowed, read only. Passed by value, never kept: it dies with its owner. Rows lie `stride`
-/// floats apart, the entries of a row side by side.
+/// Borrowed and read only. Pass it by value and never store it: it is valid only as long as its
+/// owner. Rows are `stride` floats apart; the entries of a row are contiguous.
 class MatrixView {
  public:
   MatrixView() = default;
@@ -41,7 +41,7 @@ class MatrixView {
   std::ptrdiff_t stride_ = 0;
 };
 
-/// Borrowed, writable. Otherwise as MatrixView, into which it converts.
+/// Borrowed and writable. Otherwise like MatrixView, to which it converts.
 class MatrixSpan {
  public:
   MatrixSpan() = default;
@@ -67,12 +67,12 @@ class MatrixSpan {
   std::ptrdiff_t stride_ = 0;
 };
 
-/// Owns rows x columns floats, all zero at first, 64-byte aligned, without gaps. Moves; `copy()`
-/// copies. Memory that was never written costs nothing: the pages come from the system as zeros.
+/// Owns rows x columns floats: initially zero, contiguous, 64-byte aligned. It moves; copy()
+/// copies. Memory that is never written costs nothing: the system provides zero pages.
 class Matrix {
  public:
   Matrix() = default;
-  /// Throws std::bad_alloc where the system has no room for it.
+  /// Throws std::bad_alloc if the system has no room for it.
   Matrix(int rows, int columns);
   Matrix copy() const;
 

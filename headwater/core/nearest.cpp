@@ -9,7 +9,7 @@
 namespace headwater {
 namespace {
 
-// Optimal string alignment distance: insert, remove, replace, swap two neighbours.
+// Optimal string alignment distance: insert, delete, replace, or swap two neighbours.
 int edits(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
@@ -31,7 +31,7 @@ int edits(std::string_view a, std::string_view b) {
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> names) {
   std::string_view best;
   int fewest = 0;
-  // What was typed comes from outside: a megabyte of it is no typing mistake.
+  // `typed` comes from outside: a megabyte of it is not a typing mistake.
   if (typed.empty() || typed.size() > 64) return best;
   for (std::string_view name : names) {
     const int count = edits(typed, name);

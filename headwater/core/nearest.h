@@ -1,4 +1,4 @@
-// "did you mean": the known name that is closest to what was typed.
+// "Did you mean": the known name closest to what was typed.
 #pragma once
 #include <span>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace headwater {
 
-/// The name with the fewest single-letter edits from `typed`, or "" if none is close enough to be
-/// what was meant (more than a third of the letters differ).
+/// The name with the fewest single-letter edits from `typed`, or "" if even that one differs in
+/// more than a third of the letters.
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> names);
 
 /// "; did you mean 'X'?" for the nearest name, else "; expected one of a, b, c".

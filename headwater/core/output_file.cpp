@@ -18,12 +18,12 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (folder.empty()) folder = ".";
   struct stat about;
   if (stat(folder.c_str(), &about) != 0)
-    fail("{}: the folder '{}' is not there, expected a folder to write in; make it first", path,
+    fail("{}: the folder '{}' does not exist, expected a folder to write to; create it first", path,
          folder);
   if (stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
     fail("{}: is a folder, expected the name of a file; add a file name", path);
   temporary_ = fmt::format("{}/.{}.{}.part", folder, place.filename().string(), getpid());
-  // A nameless file is gone by itself however the process ends; not every file system has them.
+  // A nameless file disappears however the process ends; not every file system has them.
   file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -32,8 +32,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     }
   }
   if (file_ < 0)
-    fail("{}: cannot be written ({}), expected a folder that may be written; choose another place",
-         path, std::strerror(errno));
+    fail("{}: cannot be written ({}), expected a writable folder; choose another place", path,
+         std::strerror(errno));
 }
 
 OutputFile::~OutputFile() {
@@ -52,7 +52,7 @@ void OutputFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0)
       fail(
-          "{}: could not be written ({}), expected room on the disk; make room or choose another "
+          "{}: could not be written ({}), expected room on the disk; free some or choose another "
           "place",
           path_, std::strerror(errno));
     done += static_cast<size_t>(count);
@@ -72,8 +72,8 @@ void OutputFile::commit() {
   }
   placed = placed && rename(temporary_.c_str(), path_.c_str()) == 0;
   if (!placed)
-    fail("{}: could not be put in its place ({}), expected a place to write to; choose another",
-         path_, std::strerror(errno));
+    fail("{}: could not be moved into place ({}), expected a writable place; choose another", path_,
+         std::strerror(errno));
   named_ = false;
 }
 

@@ -33,7 +33,7 @@ thread_local bool inside_a_task = false;
 thread_local Team team_here = nullptr;
 thread_local int count_here = 0;
 
-// One loop over task numbers that several threads share.
+// One loop over task numbers, shared by several threads.
 struct Loop {
   Loop(int count, const std::function<void(int)>& task) : count(count), task(task) {}
 
@@ -57,19 +57,18 @@ struct Loop {
   const int count;
   const std::function<void(int)>& task;
   std::atomic<int> next{0};
-  // Helpers at work on it. Changed under the pool's mutex, looked at without it.
+  // Helpers working on this loop. Changed under the pool's mutex, read without it.
   std::atomic<int> helpers{0};
-  // Tasks are handed out in order, so when one fails all before it have begun and will end: the
-  // lowest that fails is the same for any number of threads.
+  // Tasks are handed out in order. So when one fails, all before it have started and will finish:
+  // the lowest failure is the same for any number of threads.
   std::mutex mutex;
   int failed = count;
   std::exception_ptr error;
 };
 
-// Helpers look for the next loop for about as long as a wake-up by the system takes, then sleep.
-// Loops follow each other closely within a layer, and each would otherwise wait for that wake-up.
-// Between looks others may run: on a busy machine the thread that one waits for may need this very
-// core.
+// Helpers spin for about as long as a wake-up by the system takes, then sleep. Loops within a layer
+// follow each other closely, and each would otherwise wait for that wake-up. They yield between
+// looks: on a busy machine, the thread they wait for may need this very core.
 template <class Condition>
 void look_for(const Condition& condition) {
   constexpr int looks = 128, pauses = 32;
@@ -90,8 +89,8 @@ class Pool {
     try {
       for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
     } catch (const std::exception&) {
-      // There are no more threads, or there is no memory for them. Those that exist do the work.
-      // Nothing may leave this constructor: the destructor, which ends the threads, would not run.
+      // The system has no more threads, or no memory for them. Those that exist do the work.
+      // Nothing may escape this constructor: the destructor, which ends the threads, would not run.
     }
   }
   ~Pool() {
@@ -102,7 +101,7 @@ class Pool {
     }
     wake_.notify_all();
   }
-  /// As many as were asked for.
+  /// The number requested, which may be more than were started.
   int helpers() const { return helpers_; }
 
   void run(Loop& loop) {
@@ -111,7 +110,7 @@ class Pool {
     withdraw(loop_, loop);
   }
 
-  /// False if there is one already.
+  /// Returns false if there is one already.
   bool start_background(Loop& loop) {
     {
       std::lock_guard lock(mutex_);
@@ -136,8 +135,8 @@ class Pool {
     for (int i = 0; i < needed; ++i) wake_.notify_one();
   }
 
-  // Waits for the helpers that joined in, not for those that the system did not wake in time: on a
-  // machine with other work a small loop must not wait for a thread that has nothing to do.
+  // Waits only for helpers that joined, not for those the system has yet to wake: on a busy machine
+  // a small loop must not wait for an idle thread.
   void withdraw(Loop*& place, Loop& loop) {
     {
       std::lock_guard lock(mutex_);
@@ -174,7 +173,7 @@ class Pool {
   }
 
   const int helpers_;
-  // Changed under the mutex; atomic because it is also looked at without it.
+  // Changed under the mutex; atomic because it is also read without it.
   std::atomic<long> round_{0};
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -187,8 +186,8 @@ class Pool {
 std::mutex pool_in_use;
 std::unique_ptr<Pool> pool;
 
-// A child of fork() has the pool's memory but none of its threads: it leaves that pool behind,
-// since it can join nothing, and makes its own when it needs one.
+// A child of fork() has the pool's memory but none of its threads. It abandons that pool, because
+// it cannot join them, and makes its own when needed.
 void leave_pool_to_parent() { static_cast<void>(pool.release()); }
 
 }  // namespace
@@ -206,8 +205,8 @@ void on_team(int count, const std::function<void(int)>& task) {
     static_cast<Loop*>(data)->work();
     inside_a_task = nested;
   };
-  // All of them, also where some find nothing to do: libraries end the threads that a smaller team
-  // leaves out, and make them again for the next.
+  // Uses the whole team, even if some threads find nothing to do: libraries end the threads that a
+  // smaller team leaves out, and start them again for the next.
   if (count_here > 1 && count > 1)
     team_here(work, &loop, count_here);
   else
@@ -215,8 +214,8 @@ void on_team(int count, const std::function<void(int)>& task) {
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-// The pool for as many threads as are wanted now, made anew if it is another number; none while
-// another thread's background work depends on the old one. The caller holds pool_in_use.
+// The pool with the requested number of threads, rebuilt if that number changed. Null while another
+// thread's background work depends on the old one. The caller holds pool_in_use.
 Pool* wanted_pool() {
   static const int registered = pthread_atfork(nullptr, nullptr, leave_pool_to_parent);
   static_cast<void>(registered);
@@ -267,7 +266,7 @@ struct Background::State {
 
   std::function<void(int)> task;
   Loop loop;
-  Pool* with = nullptr;  // that has been offered the tasks
+  Pool* with = nullptr;  // the pool that has the tasks, if any
 };
 
 Background::Background(int count, std::function<void(int)> task)

@@ -1,24 +1,23 @@
-// Work on several threads: one pool for the process, made when it is first needed.
+// Work on several threads: one pool a process, started on first use.
 #pragma once
 #include <functional>
 #include <memory>
 
 namespace headwater {
 
-/// Calls task(0) ... task(count - 1), each once, in any order, on several threads, and returns when
-/// all are done. When a task throws, no more begin, and the exception of the lowest that threw is
-/// thrown again here: the same one for any number of threads. A call from inside a task, or from a
-/// second thread while the pool is busy, runs on its own thread.
+/// Calls task(0) ... task(count - 1) once each, in any order, on several threads, and returns when
+/// all are done. If tasks throw, no new ones start, and the exception of the lowest such task is
+/// rethrown: the same one for any number of threads. A call from inside a task, or from another
+/// thread while the pool is busy, runs on the calling thread alone.
 void parallel_for(int count, const std::function<void(int)>& task);
 
-/// Threads of another library: calls work(data) on each of `count` of them, or fewer, the caller's
-/// own among them, and returns when all calls have.
+/// Threads of another library. Calls work(data) on at most `count` of them, including the caller's
+/// own thread, and returns when all calls have.
 using Team = void (*)(void (*work)(void* data), void* data, int count);
 
-/// While it lives, the loops of this thread run on `count` threads of that team, not on the
-/// engine's own. For calls between the loops of a library whose threads keep their cores busy while
-/// they wait for the next one: threads beside them would get half of each core. Without a team
-/// nothing changes.
+/// While this object exists, parallel_for on this thread uses `count` threads of that team instead
+/// of the engine's. This is for calls between the loops of a library whose threads spin while they
+/// wait: extra threads would get half of each core. A null team changes nothing.
 class OnTeam {
  public:
   OnTeam(Team team, int count);
@@ -31,18 +30,18 @@ class OnTeam {
   int count_before_;
 };
 
-/// task(0) ... task(count - 1) beside what the caller does meanwhile. The other threads take these
-/// first and then join the caller's loops, so that work which waits for memory and work which
-/// computes run side by side. One at a time in a process: the tasks of a second wait for finish().
+/// Runs task(0) ... task(count - 1) while the caller does other work. The other threads take these
+/// tasks first and then join the caller's loops, so memory-bound and compute-bound work overlap.
+/// Only one runs at a time in a process: the tasks of a second wait for its finish().
 class Background {
  public:
   Background(int count, std::function<void(int)> task);
-  /// Without finish(): tasks that have not begun never do; waits for the others.
+  /// Without finish(), tasks that have not started never do; waits for the others.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Works along until all tasks are done. Throws as parallel_for does.
+  /// Helps until all tasks are done. Throws as parallel_for does.
   void finish();
 
  private:

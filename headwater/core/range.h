@@ -1,4 +1,4 @@
-// Half-open ranges of layers, and the way through them.
+// Half-open ranges of layers, and the direction through them.
 #pragma once
 
 namespace headwater {

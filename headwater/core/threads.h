@@ -7,7 +7,7 @@ namespace headwater {
 /// use.
 int threads();
 
-/// Sets it; values below 1 mean 1. Results do not depend on it: the same bytes for every number.
+/// Sets that number; values below 1 mean 1. Results are the same bytes for every number.
 void set_threads(int count);
 
 }  // namespace headwater

@@ -5,8 +5,8 @@ namespace {
 
 constexpr char32_t replacement = 0xFFFD;
 
-// The lowest and highest second byte that may follow `lead`: this alone rules out overlong forms,
-// surrogates and numbers above U+10FFFF.
+// The range of second bytes that may follow `lead`. This alone rules out overlong forms, surrogates
+// and values above U+10FFFF.
 struct Second {
   unsigned low = 0x80, high = 0xBF;
 };

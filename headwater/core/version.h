@@ -1,4 +1,4 @@
-// The version of this engine, as every result records it.
+// The version of this engine; every result records it.
 #pragma once
 
 namespace headwater {

@@ -38,7 +38,7 @@ int prepare_layer(MatrixSpan map, const Options& options) {
     kernel::RowStep drop;
     drop.threshold = discard_threshold(map, options.discard);
     drop.empty_keeps = mix.empty_keeps;
-    // A row that stayed zero in the first step is found again in the second.
+    // With Empty::zero, the second pass counts a row that the first left at zero again.
     const int emptied = kernel::prepare(map, drop);
     empty = mix.empty_keeps ? empty + emptied : emptied;
   }
@@ -77,7 +77,6 @@ void Layers::each(Direction direction, const Visit& visit) {
   reading_ += whole.seconds() - preparing - visiting;
 }
 
-// Prepares the rows that go by.
 class Layers::PreparingVisitor : public RowVisitor {
  public:
   PreparingVisitor(Layers& layers, RowVisitor& visitor) : layers_(layers), visitor_(visitor) {}
@@ -121,7 +120,7 @@ std::vector<std::string> Layers::notes() const {
   if (empty_rows_ > 0)
     notes.push_back(fmt::format("{} row(s) had nothing to divide by and {}", empty_rows_,
                                 options_.empty == Empty::identity
-                                    ? "became the identity's (empty identity)"
+                                    ? "became identity rows (empty identity)"
                                     : "stayed zero (empty zero)"));
   return notes;
 }

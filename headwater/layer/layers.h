@@ -1,14 +1,12 @@
-// The prepared layers of a source: one row-stochastic n x n matrix a layer, made when it is asked
-// for.
+// The prepared layers of a source: one row-stochastic n x n matrix a layer, made on request.
 //
-// With F the fused heads, r the residual, d the share to discard:
-//   residual first (default): A = (1-r) F + r I, rows divided by their sums; then the floor(n n d)
-//   smallest
-//     entries make a threshold, entries below it become 0, and rows are divided again.
-//   discard first: the threshold on F; then (1-r) F + r I; then rows divided, once.
-// With divide = changed a step divides only if it changed something. A row with nothing to divide
-// by becomes the identity's or stays zero. Preset metrics leaves the first layer of the range as it
-// is.
+// With F the fused heads, r the residual and d the share to discard:
+//   residual first  (default) A = (1-r) F + r I, and each row is divided by its sum. Then the entry
+//                   of rank floor(n n d) is the threshold: entries below it become 0, and rows are
+//                   divided again.
+//   discard first   The threshold applies to F. Then (1-r) F + r I, and rows are divided once.
+// With divide = changed, a step divides rows only if it changed something. A row that sums to 0
+// becomes a row of the identity or stays zero. Preset metrics does not change the first layer.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,32 +16,32 @@
 
 namespace headwater {
 
-/// Turns one fused map into the layer's matrix, in place. Returns how many rows had nothing to
-/// divide by. n^2 time: three passes at most.
+/// Turns one fused map into the layer's matrix, in place. Returns how many rows summed to 0. Takes
+/// n^2 time: at most three passes.
 int prepare_layer(MatrixSpan map, const Options& options);
 
-/// The same for some rows of a layer, first ... of it, which without discard stand for themselves;
-/// options.discard must be 0.
+/// The same for a block of rows that starts at row `first`. options.discard must be 0: a threshold
+/// needs the whole matrix.
 int prepare_rows(MatrixSpan rows, int first, const Options& options);
 
-/// Borrows the source, which must outlive it.
+/// Borrows the source, which must outlive this.
 class Layers {
  public:
-  /// Throws Error if an option is out of its range or names layers that are not there.
+  /// Throws Error if an option is out of range or names layers that do not exist.
   Layers(Source& source, const Options& options);
 
   Range range() const { return range_; }
   const Description& description() const { return source_.description(); }
   int n() const { return static_cast<int>(description().tokens.size()); }
 
-  /// Calls visit(l, A_l) for each layer of the range. The matrix is scratch, as in Source.
+  /// Calls visit(l, A_l) for each layer of the range. visit may overwrite the matrix, as in Source.
   void each(Direction direction, const Visit& visit);
 
-  /// The same in blocks of rows, as Source::rows; discard looks at the whole matrix, so with it a
-  /// block is the whole matrix.
+  /// The same in blocks of rows, as in Source::rows. With discard, a block is the whole matrix,
+  /// because the threshold depends on all of it.
   void each_rows(Direction direction, RowVisitor& visitor);
 
-  /// What to tell of the passes so far: emptied rows, mended rows.
+  /// Notes on the passes so far: emptied rows, repaired rows.
   std::vector<std::string> notes() const;
   double reading_seconds() const { return reading_; }
   double preparing_seconds() const { return preparing_; }

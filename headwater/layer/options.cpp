@@ -76,10 +76,10 @@ Options options_of(Preset preset) {
 
 void check(const Options& options) {
   if (!(options.residual >= 0 && options.residual < 1))
-    fail_usage("residual {}: expected a number from 0 up to but not including 1; for example 0.5",
+    fail_usage("`residual` {}: expected a number from 0 up to but not including 1; for example 0.5",
                options.residual);
   if (!(options.discard >= 0 && options.discard < 1))
-    fail_usage("discard {}: expected a number from 0 up to but not including 1; for example 0.1",
+    fail_usage("`discard` {}: expected a number from 0 up to but not including 1; for example 0.1",
                options.discard);
 }
 
@@ -147,7 +147,7 @@ Divide parse_divide(std::string_view text) { return parse("divide", text, divide
 Slice parse_slice(std::string_view text) {
   const size_t colon = text.find(':');
   const auto bad = [&] {
-    fail_usage("layers '{}': expected a range j:i of layer numbers; for example 0:6, 3: or :-1",
+    fail_usage("`layers` '{}': expected a range j:i of layer numbers; for example 0:6, 3: or :-1",
                text);
   };
   if (colon == std::string_view::npos) bad();

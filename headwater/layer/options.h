@@ -1,5 +1,4 @@
-// The one record of options that every method takes: the same words in C++, on the command line and
-// in results.
+// The options that every method takes. C++, the command line and results use the same words.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,32 +10,31 @@
 
 namespace headwater {
 
-/// Where the numbers come from that an option does not say.
+/// Where options that are not set come from.
 enum class Preset {
   paper,     // Abnar and Zuidema 2020: mean, residual 0.5, no discard
-  tutorial,  // the class in circulation: discard 0.1 after the residual, an emptied row stays zero
+  tutorial,  // the widely copied class: discard 0.1 after the residual, an emptied row stays zero
   vit_explain,  // discard 0.9 before the residual, rows divided by their own sums
-  metrics,      // first layer as it is, product in the order A_0 A_1 ... A_(L-1)
+  metrics,      // first layer unchanged, product in the order A_0 A_1 ... A_(L-1)
 };
 enum class Order { residual_first, discard_first };
-/// What a row becomes that has nothing to divide by: the identity's row, or zeros.
+/// What becomes of a row that sums to 0: a row of the identity, or zeros.
 enum class Empty { identity, zero };
-/// Whether rows are divided by their sums in every step, or only in a step that changed them.
+/// Whether every step divides rows by their sums, or only a step that changed them.
 enum class Divide { always, changed };
 
-/// Layers j:i as Python slices them, before it is known how many there are: negative counts from
-/// the end.
+/// Layers j:i as in a Python slice, before their number is known; negative: from the end.
 struct Slice {
   int begin = 0;
   std::optional<int> end;  // none: to the last layer
   bool operator==(const Slice&) const = default;
 };
 
-/// Which output tokens are asked for.
+/// The output tokens to return.
 struct Row {
   enum class Kind { all, index, cls, last, mask, mean };
   Kind kind = Kind::all;
-  int index = 0;  // of Kind::index; -1 is the last
+  int index = 0;  // for Kind::index; -1 is the last
 
   static const Row all, cls, last, mask, mean;
   static constexpr Row at(int index) { return {Kind::index, index}; }
@@ -66,21 +64,20 @@ Options options_of(Preset preset);
 /// Throws Error (usage) if residual or discard is not in [0, 1).
 void check(const Options& options);
 
-/// The layers that `slice` names out of `count`. Throws Error if one is not there or none is named:
-/// nothing is clamped.
+/// The layers of `slice`, out of `count`. Throws Error if one does not exist or the slice is empty:
+/// it is never clamped.
 Range resolve(const Slice& slice, int count, std::string_view source);
 
-/// The rows that `row` names; empty for Kind::mean, which is no row of its own. Throws Error if it
-/// names none.
+/// The rows that `row` names. Empty for Kind::mean, which is not a single row. Throws Error if no
+/// row matches.
 std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
                          std::string_view source);
 
-/// Layer or head or item `index` out of `count`, counted from the end if negative. Throws Error
-/// naming `what`.
+/// Index `index` out of `count`; a negative one counts from the end. Throws Error, which calls it
+/// `what`, if it does not exist.
 int resolve_index(int index, int count, std::string_view what, std::string_view source);
 
-// Words to values, as a command line has them; each throws Error (usage) with the nearest known
-// word.
+// These parse the words of the command line. Each throws Error (usage) with the nearest word.
 Preset parse_preset(std::string_view text);
 Order parse_order(std::string_view text);
 Empty parse_empty(std::string_view text);

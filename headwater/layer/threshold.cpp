@@ -12,12 +12,12 @@
 namespace headwater {
 namespace {
 
-// Floats that are not negative are ordered as their bits are, so the value of a rank is found digit
-// by digit from the top: count the digits of all numbers that begin with what is known so far, and
-// go on with the one that holds the rank. Once few numbers are left they are looked at in full.
+// Non-negative floats sort like their bits. So this finds the value digit by digit, from the top:
+// it counts the next digit of all numbers that share the known prefix, and follows the digit that
+// holds the rank. Once few numbers are left, it selects among them directly.
 constexpr int most_bits = 14;
 
-// Without the sign: -0 is 0.
+// Drops the sign: -0 counts as 0.
 uint32_t bits_of(float value) { return std::bit_cast<uint32_t>(value) & 0x7fffffffu; }
 
 template <class Task>
@@ -30,13 +30,13 @@ void for_some_rows(MatrixView map, const Task& task) {
 
 using Counts = std::array<int64_t, 1 << most_bits>;
 
-// How often each digit occurs in the `width` bits above `shift`, where `known` stands above them.
+// Counts each digit of `width` bits above `shift`, over the numbers whose higher bits are `known`.
 template <int shift, int width>
 void count_digits(MatrixView map, uint32_t known, Counts& counts) {
   std::mutex mutex;
   counts.fill(0);
   for_some_rows(map, [&](MatrixView rows) {
-    // Two counters in turn: equal neighbours are common and would wait for one another.
+    // Two counters: equal neighbours are common, and increments of one counter wait for each other.
     std::array<uint32_t, 1 << width> even{}, odd{};
     const auto count = [&](float value, auto& into) {
       const uint32_t bits = bits_of(value) >> shift;
@@ -56,7 +56,7 @@ void count_digits(MatrixView map, uint32_t known, Counts& counts) {
   });
 }
 
-// The bits of all numbers that begin with `known`, in any order.
+// The bits of all numbers that start with `known`, in any order.
 template <int shift>
 std::vector<uint32_t> take_out(MatrixView map, uint32_t known, int64_t count) {
   std::vector<uint32_t> all;
@@ -75,10 +75,10 @@ std::vector<uint32_t> take_out(MatrixView map, uint32_t known, int64_t count) {
 
 struct Search {
   MatrixView map;
-  int64_t rank;  // among the numbers that begin with `known`
+  int64_t rank;  // among the numbers that start with `known`
   uint32_t known = 0;
 
-  // Adds a digit to what is known: all bits, if few numbers are left.
+  // Finds the next digit, or all the remaining bits once few numbers are left.
   template <int shift, int width>
   bool finds_all() {
     Counts counts;

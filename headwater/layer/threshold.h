@@ -6,9 +6,8 @@
 
 namespace headwater {
 
-/// The value of rank k (from 0) among all entries of `map` in ascending order; entries are not
-/// negative, and 0 <= k < rows x columns. A few passes over the matrix, never a sort. The
-/// same for any number of threads.
+/// The entry of rank k (from 0) in ascending order. Entries must not be negative; 0 <= k < rows x
+/// columns. A few passes and no sort. The result does not depend on the number of threads.
 float value_of_rank(MatrixView map, int64_t k);
 
 }  // namespace headwater

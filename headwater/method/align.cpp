@@ -7,7 +7,7 @@
 namespace headwater {
 namespace {
 
-// Where special tokens stand: how many texts have begun before each. Tokens of the texts: -1.
+// For special tokens, how many texts start before them; -1 for tokens of a text.
 std::vector<int> stations(const Description& example) {
   std::vector<int> stations;
   int begun = 0;
@@ -18,7 +18,7 @@ std::vector<int> stations(const Description& example) {
   return stations;
 }
 
-// The tokens of one text that cover at least a byte, in order of where they begin.
+// The tokens that cover at least one byte of a text, in order of their starts.
 std::vector<int> covering(const Description& example, int text) {
   std::vector<int> tokens;
   for (size_t t = 0; t < example.places.size(); ++t)
@@ -48,7 +48,8 @@ struct Pieces {
     out.second.push_back(std::move(theirs));
   }
 
-  // Both lists from left to right: a piece grows as long as a token of either reaches into it.
+  // Walks both lists from left to right. A piece grows while a token of either list reaches into
+  // it.
   void sweep(int text) {
     const std::vector<int> ours = covering(first, text), theirs = covering(second, text);
     size_t a = 0, b = 0;
@@ -101,7 +102,7 @@ Alignment align(const Description& first, const Description& second) {
   }
   if (first.places.empty() || second.places.empty())
     fail(
-        "{}: has other tokens ({}) than {} ({}), expected the same, or two models that read one "
+        "{}: has different tokens ({}) from {} ({}), expected the same, or two models on one "
         "text; give `text`",
         second.name, second.tokens.size(), first.name, first.tokens.size());
   pieces.pair_specials(0);

@@ -1,4 +1,4 @@
-// Tokens of one text by two tokenizers, brought together by where they stand in it.
+// Matches the tokens of two tokenizers on one text by their positions in it.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,20 +7,20 @@
 
 namespace headwater {
 
-/// Pieces of the text that both cut out: tokens of the one and of the other that overlap, directly
-/// or through a third, are one piece. Special tokens are paired one by one: the k-th before the
-/// text with the k-th before it, likewise between two texts and after.
+/// Pieces of the text that both tokenizers share. Tokens that overlap, directly or through other
+/// tokens, form one piece. Special tokens are paired in order: the k-th before the text with the
+/// k-th before the text, and likewise between two texts and after them.
 struct Alignment {
   std::vector<std::string> names;        // of the pieces, in order
-  std::vector<std::vector<int>> first;   // the tokens of each piece in the one
-  std::vector<std::vector<int>> second;  // and in the other
-  int only_first = 0, only_second = 0;   // tokens that the other has no part of: left out
+  std::vector<std::vector<int>> first;   // the tokens of each piece, by the first tokenizer
+  std::vector<std::vector<int>> second;  // and by the second
+  int only_first = 0, only_second = 0;   // tokens with no counterpart: left out
 };
 
-/// Of examples with places in one text, or of any with the same tokens. Throws Error for others.
+/// Needs the same tokens on both sides, or places in the same text. Throws Error otherwise.
 Alignment align(const Description& first, const Description& second);
 
-/// Result values over pieces instead of tokens: columns of a piece add up, its rows are averaged.
+/// Values over pieces instead of tokens: adds up the columns of a piece and averages its rows.
 /// `values` is square.
 Matrix merge(MatrixView values, const std::vector<std::vector<int>>& pieces);
 

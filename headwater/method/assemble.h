@@ -1,4 +1,4 @@
-// What all methods do first and last: say what they were asked, and what happened.
+// How every method starts and completes its result.
 #pragma once
 #include <string>
 
@@ -7,13 +7,14 @@
 
 namespace headwater {
 
-/// A result without values: method, options, source and the rows asked for.
+/// A result without values: method, options, source and the requested rows.
 Attribution new_result(std::string method, const Layers& layers, const Options& options);
 
-/// Adds notes and timing, once the values are there. `seconds` is what the whole method took.
+/// Adds notes and timing. Call it once the values are there; `seconds` is the time of the whole
+/// method.
 void complete(Attribution& result, const Layers& layers, double seconds);
 
-/// The rows asked for, out of the whole matrix `all`, or their mean.
+/// The requested rows of the whole matrix `all`, or their mean.
 Matrix take_rows(MatrixView all, const Attribution& result);
 
 }  // namespace headwater

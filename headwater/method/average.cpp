@@ -8,7 +8,7 @@
 namespace headwater {
 namespace {
 
-// Adds up some rows of each layer, which a source may be able to make without the others.
+// Sums only the requested rows of each layer; some sources can compute those without the others.
 struct SomeRows : RowVisitor {
   SomeRows(const std::vector<int>& rows, int n, float weight)
       : rows(rows), weight(weight), sum(static_cast<int>(rows.size()), n) {}

@@ -25,7 +25,7 @@ Comparison done(Comparison comparison) {
   return comparison;
 }
 
-// All layers up to six; of more, every quarter and the last.
+// Up to six layers: all. More: every quarter and the last.
 std::vector<int> shown_layers(Range range) {
   const int count = range.size();
   std::vector<int> shown(static_cast<size_t>(count));
@@ -106,14 +106,14 @@ std::string base_name(const std::string& path) {
   return clean.has_filename() ? clean.filename().string() : path;
 }
 
-// A result over all tokens, turned into one over the pieces that both models have.
+// Turns a result over all tokens into one over the pieces that both models share.
 void to_pieces(Attribution& result, const Alignment& alignment,
                const std::vector<std::vector<int>>& pieces, int alone, const Options& options) {
   const int tokens = static_cast<int>(result.source.tokens.size());
   const Matrix merged = merge(result.values[0], pieces);
   if (static_cast<int>(pieces.size()) != tokens || alone > 0)
     result.notes.push_back(fmt::format(
-        "{} tokens are shown as the {} pieces of the text that both models have{}", tokens,
+        "{} tokens are shown as the {} pieces of the text that both models share{}", tokens,
         pieces.size(),
         alone > 0 ? fmt::format("; {} that only this one has are left out", alone) : ""));
   result.source.tokens = alignment.names;

@@ -23,14 +23,14 @@ void check_ranges(const GenerateOptions& how) {
     fail_usage("`top_p` {}: expected more than 0 and at most 1; choose another", how.top_p);
   if (how.temperature == 0 && (how.top_k > 0 || how.top_p != 1 || how.seed != 0))
     fail_usage(
-        "`{}`: was given without `temperature`, so that the best token is always taken, expected "
+        "`{}`: has no effect without `temperature`, where the best token is always taken, expected "
         "both; add `temperature` 1",
         how.top_k > 0   ? "top_k"
         : how.seed != 0 ? "seed"
                         : "top_p");
 }
 
-// M, out of the rows of the positions that belong to the generated tokens.
+// Collects M from the rows that belong to the generated tokens.
 void take_values(const Tracker& tracker, int prompt, Generated& result) {
   const int first = prompt - (result.how.own_position ? 0 : 1);
   for (int s = 0; s < static_cast<int>(result.ids.size()); ++s) {
@@ -67,7 +67,7 @@ Generated generate(Generation& generation, const Options& options, const Generat
   generation.read(prompt.ids, options.fuse, push);
   Random random(how.seed);
   if (!known.empty()) {
-    // The last token predicts nothing more, unless it is looked at on its own.
+    // The last token predicts nothing more, so it is read only if its own position is attributed.
     result.ids = known;
     const size_t read = known.size() - (how.own_position ? 0 : 1);
     if (read > 0) generation.read(std::span(known).first(read), options.fuse, push);

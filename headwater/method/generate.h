@@ -1,7 +1,7 @@
-// Text that a model writes, and which prompt tokens each of its tokens leans on.
+// Generated text, and the prompt tokens that each generated token depends on.
 //
-// m prompt tokens, n generated. M[s, j, l] = R_l[row(s), j]: the rollout (tracker.h) up to layer l,
-// at the position that predicts token s, which is m + s - 1; or at its own, m + s.
+// With m prompt tokens and n generated ones, M[s, j, l] = R_l[row(s), j]: the rollout (tracker.h)
+// up to layer l, at the position m + s - 1 that predicts token s, or at the token's own, m + s.
 #pragma once
 #include "headwater/layer/options.h"
 #include "headwater/result/generated.h"
@@ -9,7 +9,7 @@
 
 namespace headwater {
 
-/// Throws Error (usage) for numbers outside their ranges or without effect (top_k, top_p and seed
+/// Throws Error (usage) for options that are out of range or have no effect (top_k, top_p and seed
 /// at temperature 0), and as Tracker and Generation do.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
 

@@ -11,11 +11,11 @@
 namespace headwater {
 namespace {
 
-// What options a rule has: the others would be passed over in silence.
+// Rejects options that the rule would silently ignore.
 Options options_for(GradientRule rule, const Options& options) {
   if (options.preset == Preset::metrics)
     fail_usage(
-        "preset metrics: is a product from below, expected one that gradients know; leave it "
+        "`preset` metrics: is not supported by gradient rules, expected another preset; leave it "
         "out");
   if (rule == GradientRule::gradient_rollout) return options;
   const Options usual;
@@ -23,8 +23,8 @@ Options options_for(GradientRule rule, const Options& options) {
       options.discard != usual.discard || options.order != usual.order ||
       options.empty != usual.empty || options.divide != usual.divide)
     fail_usage(
-        "rule {}: has no residual, discard or division, expected none of their options; leave them "
-        "out or take rule gradient-rollout",
+        "`rule` {}: uses no residual, discard or division, expected none of their options; leave "
+        "them out or use `rule` gradient-rollout",
         to_string(rule));
   Options bare = options;
   bare.residual = 0;
@@ -32,7 +32,7 @@ Options options_for(GradientRule rule, const Options& options) {
   return bare;
 }
 
-// The rows asked for of the identity, or the mean of all.
+// The requested rows of the identity, or their mean.
 Matrix first_rows(const Attribution& result, int n) {
   const int count = result.mean_row ? 1 : static_cast<int>(result.rows.size());
   Matrix rows(count, n);
@@ -45,7 +45,7 @@ Matrix first_rows(const Attribution& result, int n) {
   return rows;
 }
 
-// Grows from the top layer down: what is right of it comes next.
+// Accumulates the layers from the top down, each new one on the right of the product.
 class Fold {
  public:
   Fold(GradientRule rule, const Options& options, Range range, Attribution& result, int n)
@@ -80,7 +80,7 @@ class Fold {
 
  private:
   void multiply(MatrixView map) {
-    // All rows begin as the identity, and the first product is the map.
+    // The first product is identity times map, so copying the map is enough.
     if (first_ && total_.rows() == map.rows() && !result_.mean_row) {
       for (int i = 0; i < map.rows(); ++i) std::ranges::copy(map.row(i), next_.row(i).begin());
     } else if (total_.rows() == 1) {
@@ -124,7 +124,7 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   if (fold.empty() > 0)
     result.notes.push_back(fmt::format("{} row(s) had nothing to divide by and {}", fold.empty(),
                                        used.empty == Empty::identity
-                                           ? "became the identity's (empty identity)"
+                                           ? "became identity rows (empty identity)"
                                            : "stayed zero (empty zero)"));
   result.timing.method = folding;
   result.timing.reading = std::max(0.0, whole.seconds() - folding);

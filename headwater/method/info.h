@@ -9,7 +9,7 @@ namespace headwater {
 /// Throws Error as Source does.
 Info info(const Batch& batch, Source& item);
 
-/// The batch alone, without an input: a model that nobody gave a text yet.
+/// The batch alone, without an input: for example a model that has no text yet.
 Info info(const Batch& batch);
 
 }  // namespace headwater

@@ -10,7 +10,7 @@
 namespace headwater {
 namespace {
 
-// Sums over rows, so that items of any length pool into one mean.
+// Sums over rows, so items of any length contribute to one mean.
 struct Pool {
   double sum = 0, entropy = 0, concentration = 0, largest = 0, entries = 0, rows = 0;
 

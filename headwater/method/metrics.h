@@ -1,8 +1,8 @@
-// Eight numbers on the attention of a batch, for data sets and dashboards.
+// Eight numbers about the attention of a batch, for data sets and dashboards.
 //
-// With A = the head mean of one layer and R = A_0 A_1 ... A_(L-1) (preset metrics: the first layer
-// as it is, the others with residual 0.5), over the real rows and columns of all items together,
-// natural logarithm:
+// A is the head mean of one layer. R = A_0 A_1 ... A_(L-1) is the rollout of preset metrics: the
+// first layer unchanged, the others with residual 0.5. Means and maxima run over the real (not
+// padded) rows and columns of all items together; logarithms are natural.
 //   mean_attention           mean of all entries of A
 //   max_attention            largest entry of A
 //   attention_entropy        mean over rows of - sum_j a_j log max(a_j, 1e-12)
@@ -19,8 +19,7 @@
 
 namespace headwater {
 
-/// `layer` counts from the end if negative. Throws Error as Source does. Four n x n matrices at
-/// a time.
+/// A negative `layer` counts from the end. Throws Error as Source does. Needs four n x n matrices.
 Metrics metrics(Batch& batch, const Options& options, int layer = -1);
 /// The same for one item.
 Metrics metrics(Source& source, const Options& options, int layer = -1);

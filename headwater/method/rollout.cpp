@@ -15,7 +15,7 @@ bool wanted(const std::vector<int>& tops, int layer) {
   return std::ranges::binary_search(tops, layer);
 }
 
-// All rows: R folded from below with two matrices beside the layer's own.
+// All rows: computes R from the bottom up, with two matrices besides the layer's own.
 void fold_all(Layers& layers, const std::vector<int>& tops, Attribution& result) {
   const bool reversed = result.options.preset == Preset::metrics;
   const int n = layers.n();
@@ -36,7 +36,7 @@ void fold_all(Layers& layers, const std::vector<int>& tops, Attribution& result)
   });
 }
 
-// The rows asked for of the identity: e_i for each, or the mean of all.
+// The requested rows of the identity: e_i for each, or their mean.
 void start_rows(MatrixSpan rows, const Attribution& result) {
   for (int r = 0; r < rows.rows(); ++r) {
     std::ranges::fill(rows.row(r), result.mean_row ? 1 / static_cast<float>(rows.columns()) : 0.0f);
@@ -51,7 +51,7 @@ void multiply_rows(MatrixView rows, MatrixView a, MatrixSpan out) {
     kernel::multiply(rows, a, out);
 }
 
-// next = rows A, block by block of A's rows: rows(:, block) A(block, :) adds up.
+// next = rows A, one block of A's rows at a time: sums rows(:, block) A(block, :).
 class RowsTimesLayer : public RowVisitor {
  public:
   RowsTimesLayer(int count, int n) : rows(count, n), next_(count, n), part_(0, 0), sums_() {}
@@ -81,9 +81,9 @@ class RowsTimesLayer : public RowVisitor {
 
   /// Called before the first block of each layer.
   std::function<void(int layer)> start = [](int) {};
-  /// Called after the last.
+  /// Called after the last block of each layer.
   std::function<void(int layer)> end = [](int) {};
-  /// The last layer has no successor that would end it.
+  /// Ends the last layer, which no next layer ends.
   void finish() {
     if (layer_ >= 0) leave();
   }
@@ -107,12 +107,12 @@ class RowsTimesLayer : public RowVisitor {
 
   Matrix next_, part_;
   std::vector<double> sums_;
-  bool whole_ = false;  // the layer came as one block
+  bool whole_ = false;  // the layer arrived as one block
   int layer_ = -1;
 };
 
-// Some rows, from the top down: each top layer asked for starts its own when it is passed, and all
-// that have started go through the layers below together.
+// Some rows, from the top down. Each requested top layer starts its own rows when it is reached;
+// all started rows then pass through the lower layers together.
 void fold_rows_down(Layers& layers, const std::vector<int>& tops, int count, Attribution& result) {
   const int n = layers.n();
   RowsTimesLayer fold(count * static_cast<int>(tops.size()), n);
@@ -131,7 +131,7 @@ void fold_rows_down(Layers& layers, const std::vector<int>& tops, int count, Att
   }
 }
 
-// Some rows of the product the other way round grow from below, so every top layer comes by itself.
+// Some rows of the reversed product. It grows from the bottom up, so each top layer is a prefix.
 void fold_rows_up(Layers& layers, const std::vector<int>& tops, int count, Attribution& result) {
   RowsTimesLayer fold(count, layers.n());
   start_rows(fold.rows, result);

@@ -1,13 +1,14 @@
 // Attention rollout (Abnar and Zuidema 2020, equation 1): how much of each output token comes from
 // each input token, if every layer mixes tokens as its attention says and its residual connection
-// keeps r of them.
+// keeps a share r of them.
 //
-//   R_j = A_j,   R_l = A_l R_(l-1)   for l = j+1 ... i-1: the top layer stands leftmost.
+//   R_a = A_a,   R_l = A_l R_(l-1)   for l = a+1 ... b-1: the top layer is leftmost.
 //
-// A_l are the prepared layers (layer/layers.h). Row i of R is e_i A_(i-1) ... A_j, so one row is
-// taken from the top down and costs L n^2; the whole matrix is folded from below and costs L n^3.
-// Rows sum to 1 if the layers' rows do; causal layers give a causal result and cost a third. Preset
-// metrics takes the product the other way round, A_j A_(j+1) ... A_(i-1), in all of these.
+// A_l are the prepared layers (layer/layers.h), a:b is options.layers. Row i of the result is
+// e_i A_(b-1) ... A_a, so one row is computed from the top down in L n^2 time. The whole matrix is
+// computed from the bottom up in L n^3. Rows sum to 1 if the layers' rows do. Causal layers give a
+// causal result and take a third of the time. Preset metrics reverses the product in every
+// function here: A_a A_(a+1) ... A_(b-1).
 #pragma once
 #include <vector>
 
@@ -17,15 +18,15 @@
 
 namespace headwater {
 
-/// The rows that options.row asks for (all by default) of the rollout over options.layers. Four
-/// n x n matrices for all rows, two and a few vectors for some; whatever the numbers of layers and
+/// The rows of options.row (all by default) of the rollout over options.layers. Needs four n x n
+/// matrices for all rows, or two and a few vectors for some, regardless of the number of layers and
 /// heads. Throws Error.
 Attribution rollout(Source& source, const Options& options = {});
 
-/// The same up to each layer of the range: values[k] is R of top layer by_layer[k].
+/// The same up to each layer of the range: values[k] is R with top layer by_layer[k].
 Attribution rollout_by_layer(Source& source, const Options& options = {});
 
-/// The same for chosen top layers only, in ascending order, each within the range.
+/// The same for the top layers in `tops`, which are ascending and within the range.
 Attribution rollout_at(Source& source, const Options& options, const std::vector<int>& tops);
 
 }  // namespace headwater

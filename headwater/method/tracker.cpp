@@ -15,13 +15,13 @@ Tracker::Tracker(int layers, int prompt, int positions, const Options& options,
   check(options);
   if (options.discard > 0)
     fail_usage(
-        "`discard` {}: looks at the whole attention, which a growing text never has, "
-        "expected 0; leave it out, and presets that have one",
+        "`discard` {}: needs the full matrix, which generation never builds, "
+        "expected 0; leave it out, and use a preset without it",
         options.discard);
   if (options.preset == Preset::metrics)
     fail_usage(
-        "`preset` metrics: multiplies the layers the other way round, expected another "
-        "preset for a growing text; leave it out");
+        "`preset` metrics: multiplies the layers in reverse order, expected another "
+        "preset for generation; leave it out");
   counts_.assign(static_cast<size_t>(range_.size()), 0);
   for (int l = 0; l < range_.size(); ++l) rolled_.emplace_back(positions, prompt);
 }
@@ -35,7 +35,7 @@ void Tracker::push(int layer, MatrixSpan rows) {
   empty_ += prepare_rows(rows, first, options_);
   const MatrixSpan out = MatrixSpan(rolled_[place]).rows(first, rows.rows());
   if (place == 0) {
-    // Later positions come from nothing of the prompt but through what they attend to in it.
+    // Later positions take from the prompt only what they attend to in it.
     for (int r = 0; r < rows.rows(); ++r)
       std::copy_n(rows.row(r).data(), std::min(prompt_, rows.columns()), out.row(r).data());
     return;

@@ -1,5 +1,5 @@
-// What a model family is to the engine: sizes, rules, and the names of its tensors. One block
-// serves all families; a family is a file in family/ that fills this from config.json.
+// How the engine describes a model family: sizes, rules, and the names of its tensors. One block
+// serves all families; a family is a file in family/ that fills this in from config.json.
 #pragma once
 #include <functional>
 #include <optional>
@@ -20,33 +20,33 @@ struct LinearNames {
 
 /// How the words of a text become rows.
 struct TextEmbedding {
-  int size = 0;        // numbers of a word; differs from the width where `project` is there
+  int size = 0;        // numbers in a word's row; differs from the width if there is a `project`
   int vocabulary = 0;  // rows of the table `words`
   std::string words;
   std::string positions;       // "": none (rotary)
   int first_position = 0;      // rows of the table before that of the first token
-  std::optional<int> padding;  // RoBERTa: this id has its own position and does not count
+  std::optional<int> padding;  // RoBERTa: this id has its own position and is not counted
   std::string types;           // "": none
   int type_count = 0;
   std::string norm;     // "": none
   LinearNames project;  // from size to width
 };
 
-/// How an image becomes rows: tokens of its own first, then patches row by row.
+/// How an image becomes rows: its own tokens first, then patches row by row.
 struct ImageEmbedding {
-  int side = 0;                     // of the images that the position table was made for, in pixels
+  int side = 0;                     // of the images that the position table is for, in pixels
   int patch = 0;                    // side of a patch
   LinearNames project;              // a convolution [width, 3, patch, patch]
   std::vector<std::string> prefix;  // tensors of tokens with a row in the position table: CLS, ...
-  std::string registers;            // tensor of tokens without: "" or [1, count, width]
+  std::string registers;            // tensor of tokens without one: "" or [1, count, width]
   int register_count = 0;
   std::string positions;  // [1, prefix + patches, width]
-  /// What happens to the position table for an image of another size.
+  /// How to resize the position table for an image of another size.
   enum class Resize { none, bicubic, bicubic_antialias } resize = Resize::none;
 };
 
-/// What stands on the last block and gives logits: out(norm(activation(dense(x)))), of which any
-/// part but `out` may be missing. Names are whole but for those of the body.
+/// What follows the last block and gives logits: out(norm(activation(dense(x)))), where every part
+/// except `out` is optional. Names are complete, except for those of the body.
 struct ClassifierNames {
   enum class Kind {
     classes,        // of the whole input
@@ -55,31 +55,31 @@ struct ClassifierNames {
     masked_words,   // at each token
     next_words,     // after each token
   };
-  /// Which rows of the last hidden states it looks at.
+  /// Which rows of the last hidden states it reads.
   enum class Rows {
     first,
-    last,               // that is no padding
+    last,               // that is not padding
     each,               // on its own
-    first_two,          // each with its own `out`, of which the mean is taken
+    first_two,          // each with its own `out`; the two are averaged
     first_and_patches,  // the first and the mean of the patches, side by side
   };
-  std::string task;  // how the class in config.json's architectures ends
+  std::string task;  // the end of the class name in config.json's architectures
   Kind kind = Kind::classes;
   Rows rows = Rows::first;
   LinearNames dense;
-  bool dense_in_body = false;  // the body's prefix stands before its name
+  bool dense_in_body = false;  // its name starts with the body's prefix
   kernel::Activation activation = kernel::Activation::none;
   std::string norm;
-  std::string out;         // NAME.weight, and NAME.bias where there is one
-  std::string second_out;  // of first_two
-  bool tied = false;       // without a weight of its own `out` is the table of words
+  std::string out;         // NAME.weight, and NAME.bias if there is one
+  std::string second_out;  // for first_two
+  bool tied = false;       // if `out` has no weight, it is the table of words
   std::string out_bias;    // another name for the bias
 };
 
 struct Architecture {
   std::string family;
-  std::vector<std::string> prefixes;  // what may stand before all names of tensors
-  std::string probe;                  // the tensor that shows which of them does
+  std::vector<std::string> prefixes;  // possible prefixes of all tensor names
+  std::string probe;                  // the tensor that shows which one it is
 
   int layers = 0;
   int width = 0;
@@ -87,45 +87,45 @@ struct Architecture {
   int groups = 0;  // of keys and values
   int head_size = 0;
   int inner = 0;                 // of the feed-forward part
-  std::optional<int> positions;  // the most tokens an input may have, at least 1; none: no limit
+  std::optional<int> positions;  // the most tokens in an input, at least 1; none: no limit
 
   enum class Norm { layer, rms } norm = Norm::layer;
   double epsilon = 1e-12;
-  bool norm_first = false;  // before each half of a block (GPT-2, Llama), not after (BERT)
+  bool norm_first = false;  // before each half of a block (GPT-2, Llama), not after it (BERT)
 
   bool causal = false;
   std::vector<int> windows;      // of each layer, 0: none; empty: none anywhere
-  bool scaled = true;            // scores divided by sqrt(head_size)
+  bool scaled = true;            // scores are divided by sqrt(head_size)
   bool scaled_by_layer = false;  // and by layer + 1
   std::optional<Rope> rope;
   kernel::Activation activation = kernel::Activation::gelu;
 
-  /// What stands before the names of layer l, "encoder.layer.3.".
+  /// The prefix of the names of layer l: "encoder.layer.3.".
   std::function<std::string(int)> layer;
-  LinearNames query, key, value;     // or
-  LinearNames packed;                // all three, one after the other
-  std::string query_norm, key_norm;  // "": none; else over each head
+  LinearNames query, key, value;     // separate, or
+  LinearNames packed;                // all three in one
+  std::string query_norm, key_norm;  // for each head; "": none
   LinearNames mixed;                 // from the heads back to the width
   LinearNames up, gate, down;        // down(activation(up)), or down(activation(gate) * up)
-  LinearNames packed_gate;           // gate and up, one after the other
-  bool input_major = false;          // weights are stored [inputs, outputs]
+  LinearNames packed_gate;           // gate and up in one
+  bool input_major = false;          // weights are stored as [inputs, outputs]
   std::string attention_norm, feed_norm;
-  std::string attention_scale, feed_scale;  // a factor for each number of the width; "": none
+  std::string attention_scale, feed_scale;  // a factor for each column; "": none
 
   std::optional<TextEmbedding> text;
   std::optional<ImageEmbedding> image;
   std::string final_norm;  // after the last block; "": none
 
-  std::vector<ClassifierNames> classifiers;  // that the family knows
+  std::vector<ClassifierNames> classifiers;  // all that the family knows
   std::string saved_as;                      // the class in config.json, or ""
-  std::optional<int> padding_id;             // the token that fills up batches
-  std::vector<std::string> labels;           // of a classifier, by config.json
+  std::optional<int> padding_id;             // the token that pads batches
+  std::vector<std::string> labels;           // of the classes, from config.json
 };
 
-/// Reads the config of any family in families.cpp. Throws Error naming what is not known.
+/// Reads the config of any family in families.cpp. Throws Error naming what is unknown.
 Architecture describe(const Config& config);
 
-/// The families that there are, by the model_type of their config.
+/// The known families, by the model_type of their config.
 std::vector<std::string_view> families();
 
 }  // namespace headwater

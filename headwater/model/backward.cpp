@@ -42,7 +42,7 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   attend_backward(layer, input, gradient, fused);
 }
 
-// As Forward::step, up to what the activation is taken of.
+// Like Forward::step, up to the inputs of the activation.
 void Backward::run(const LayerWeights& layer, MatrixView input) {
   if (shape_.norm_first) apply_norm(shape_, layer.attention_norm, input, normed_);
   project(shape_, layer, shape_.norm_first ? MatrixView(normed_) : input, projected_);
@@ -62,7 +62,7 @@ void Backward::run(const LayerWeights& layer, MatrixView input) {
   if (gate_.rows() > 0) kernel::linear(fed_, layer.gate.weights, {layer.gate.bias, {}, {}}, gate_);
 }
 
-// gradient times the factors, or itself where there are none.
+// gradient times the factors, or unchanged if there are none.
 MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
   if (scale.empty()) return gradient;
   for (int t = 0; t < gradient.rows(); ++t)
@@ -70,12 +70,12 @@ MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
   return wide_;
 }
 
-// From after the feed-forward half, without the norm behind it, to before it, without the norm
-// behind the first half.
+// From after the feed-forward half (without a norm at its end) to before it (without a norm at the
+// end of the first half).
 void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
   kernel::linear(scaled(gradient, layer.feed_scale), kernel::transposed(layer.down.weights), {},
                  inner_);
-  // With the norm before the half, its gradient goes round the norm on its own.
+  // If the norm comes first, the residual gradient bypasses it.
   const kernel::Into into = shape_.norm_first ? kernel::Into::store : kernel::Into::add;
   const MatrixSpan to = shape_.norm_first ? MatrixSpan(wide_) : gradient;
   if (gate_.rows() == 0) {

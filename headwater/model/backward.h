@@ -1,6 +1,6 @@
-// One block's derivative. Nothing of the forward pass is kept but one matrix a block (its input, or
-// the sum that its last norm is taken of): the block is run again as far as its derivative needs
-// it, which leaves out the last product, and differentiated part by part from its end.
+// One block's derivative. The forward pass keeps only one matrix a block: its input, or the sum
+// before its last norm. The block is run again as far as the derivative needs it, which leaves out
+// the last product, and then differentiated part by part from the end.
 #pragma once
 #include <optional>
 
@@ -9,14 +9,14 @@
 
 namespace headwater {
 
-/// Borrows the model. Memory: n x (6 width + 4 queries + 2 inner) floats or so.
+/// Borrows the model. Memory: about n x (6 width + 4 queries + 2 inner) floats.
 class Backward {
  public:
   Backward(const Model& model, int n);
 
-  /// Layer l, which took `input` and whose Forward::step gave `sum`; both n x width. `gradient`,
-  /// that of what left the layer, becomes that of its input. A map in `fused` gets the positive
-  /// part of attention (x) its gradient, heads joined.
+  /// Differentiates layer l, whose input was `input` and whose Forward::step gave `sum`; both n x
+  /// width. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
+  /// gets the positive part of attention (x) gradient, with the heads fused.
   void layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
              const kernel::HeadMap& fused);
 
@@ -30,9 +30,9 @@ class Backward {
   const Model& model_;
   const Architecture& shape_;
   std::optional<Angles> angles_;
-  Matrix normed_, fed_;                    // what the two halves take
+  Matrix normed_, fed_;                    // inputs of the two halves
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
-  Matrix middle_;                          // the rows between the halves, before a norm there
+  Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation
   Matrix inner_, columns_, heads_, wide_;  // gradients
 };

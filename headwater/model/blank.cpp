@@ -22,7 +22,7 @@ int blank_token(const Model& model) {
   if (const std::optional<int> id = find_blank_token(model)) return *id;
   fail(
       "{}: has neither a mask token nor an unknown token in its vocabulary, expected one to blank "
-      "words out with; take `against` gradient without `faithfulness`",
+      "words out with; use `against` gradient without `faithfulness`",
       model.name());
 }
 
@@ -39,7 +39,7 @@ Pixels blanked(const Model& model, const Pixels& pixels, std::span<const int> to
   for (const int token : tokens) {
     const int place = token - model.image_prefix();
     if (place < 0 || place >= rows * columns)
-      fail("{}: token {} is no patch of the image, expected one to blank out; choose another",
+      fail("{}: token {} is not a patch of the image, expected one to blank out; choose another",
            model.name(), token);
     const int left = place % columns * patch, top = place / columns * patch;
     for (int colour = 0; colour < 3; ++colour)

@@ -1,4 +1,4 @@
-// What a model run on one input says when it does not see some of it.
+// The output of a model that does not see some of its input.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace headwater {
 namespace {
 
-// The share of the k-th among e^logits, whose largest is taken out first.
+// Softmax of the k-th logit, with the largest subtracted first.
 double softmax_at(const std::vector<double>& logits, size_t k) {
   if (logits.size() == 1) return 1 / (1 + std::exp(-logits[0]));
   const double top = *std::ranges::max_element(logits);
@@ -40,7 +40,7 @@ Outcome ModelSource::outcome(const Logit& logit, std::span<const int> blanked) {
   const size_t own = static_cast<size_t>(answers ? logit.row : logit.id);
   const Outcome out{beside[own], softmax_at(beside, own)};
   if (!std::isfinite(out.probability))
-    fail("{}: the logit of '{}' is {}, expected a number; check that the weights are whole",
+    fail("{}: the logit of '{}' is {}, expected a number; check that the weights are intact",
          model_.name(), logit.name, out.logit);
   return out;
 }

@@ -20,7 +20,7 @@ bool is_weight(DType type) {
   return type == DType::f32 || type == DType::f16 || type == DType::bf16;
 }
 
-// file name -> the tensors that the index says are in it
+// file name -> the tensors in it according to the index
 std::map<std::string, std::vector<std::string>> read_index(const std::string& path) {
   const MappedFile file(path);
   const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
@@ -34,7 +34,7 @@ std::map<std::string, std::vector<std::string>> read_index(const std::string& pa
   for (const auto& [name, value] : map) {
     std::string_view shard;
     if (value.get(shard) || shard.empty() || shard.find('/') != std::string_view::npos)
-      fail("{}: puts tensor '{}' into {}, expected the name of a file beside it; save it again",
+      fail("{}: puts tensor '{}' into {}, expected the name of a file next to it; save it again",
            path, name, simdjson::minify(value));
     files[std::string(shard)].emplace_back(name);
   }
@@ -78,7 +78,7 @@ void Checkpoint::take(Arrays file, const std::vector<std::string>* wanted) {
   std::set<std::string_view> present;
   for (const Tensor& tensor : kept.layers) {
     present.insert(tensor.name);
-    // A vector of Arrays moves its files, not the tensors in them: the pointers stay good.
+    // Moving Arrays moves its files, not the tensors in them: the pointers stay valid.
     if (!tensors_.emplace(tensor.name, &tensor).second)
       fail("{}: tensor '{}' is in two files, expected it in one; save the model again", kept.name,
            tensor.name);
@@ -86,11 +86,11 @@ void Checkpoint::take(Arrays file, const std::vector<std::string>* wanted) {
   if (!wanted) return;
   for (const std::string& name : *wanted)
     if (!present.contains(name))
-      fail("{}: has no tensor '{}', expected it by the index; save the model again", kept.name,
-           name);
+      fail("{}: has no tensor '{}', expected it according to the index; save the model again",
+           kept.name, name);
 }
 
-// Checkpoints that were once converted from TensorFlow say gamma and beta.
+// Checkpoints once converted from TensorFlow use gamma and beta.
 const Tensor* Checkpoint::find(const std::string& name) const {
   if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
   const auto ends = [&](std::string_view old, std::string_view other) -> const Tensor* {
@@ -113,7 +113,7 @@ const Tensor& Checkpoint::at(const std::string& name, const std::vector<int64_t>
                        : fmt::format("; the nearest name is '{}'", close));
   }
   if (tensor->shape != shape)
-    fail("{}: tensor '{}' is {}, expected {} by config.json; check that they belong together",
+    fail("{}: tensor '{}' is {}, expected {} as in config.json; check that they belong together",
          folder_, name, shape_text(tensor->shape), shape_text(shape));
   if (!is_weight(tensor->type))
     fail("{}: tensor '{}' is {}, expected f32, f16 or bf16; convert the model", folder_, name,

@@ -1,4 +1,4 @@
-// The weights of a model directory: model.safetensors, or several with an index.
+// The weights in a model directory: model.safetensors, or several files with an index.
 #pragma once
 #include <map>
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace headwater {
 
-/// Mapped, not read: numbers come from the disk when they are first used, and stay as they are
-/// stored. All questions throw Error naming the tensor, what was found and what was expected.
+/// Mapped, not read: numbers come from the disk on first use and keep their stored type. All
+/// functions throw Error naming the tensor, what was found and what was expected.
 class Checkpoint {
  public:
   static Checkpoint open(const std::string& folder);
 
   bool has(const std::string& name) const { return find(name) != nullptr; }
-  /// A linear map, shape [outputs, inputs], or [inputs, outputs] if input_major.
+  /// A linear map of shape [outputs, inputs], or [inputs, outputs] if input_major.
   kernel::Weights matrix(const std::string& name, int outputs, int inputs,
                          bool input_major = false) const;
-  /// A tensor of any shape that flattens to [outputs, inputs]: a convolution.
+  /// A tensor of any shape that flattens to [outputs, inputs], such as a convolution.
   kernel::Weights flattened(const std::string& name, const std::vector<int64_t>& shape) const;
   /// All numbers of a small tensor as floats. `shape` must be its shape.
   Vector vector(const std::string& name, const std::vector<int64_t>& shape) const;
-  /// Its shape. The tensor must be there.
+  /// Its shape. The tensor must exist.
   const std::vector<int64_t>& shape(const std::string& name) const;
 
-  /// Over all tensors, also those that nothing uses.
+  /// The count over all tensors, including unused ones.
   uint64_t parameters() const;
   /// The number types in use, each once: "f32", "f16 f32".
   std::string types() const;

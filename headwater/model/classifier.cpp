@@ -15,14 +15,14 @@ const ClassifierNames& find_names(const Model& model) {
   });
   if (found != shape.classifiers.end()) return *found;
   const bool bare = shape.saved_as.empty() || shape.saved_as.ends_with("Model");
-  fail("{}: {}, expected a head that gives logits{}; use weights that were saved with one",
+  fail("{}: {}, expected a classifier that gives logits{}; use weights that were saved with one",
        model.name(),
        shape.saved_as.empty() ? "config.json names no class under architectures"
                               : fmt::format("was saved from {}", shape.saved_as),
        bare ? ", of classes or of words" : " and that headwater knows");
 }
 
-// The sizes of `out` are those of its tensor: config.json may leave the number of classes out.
+// The sizes of `out` come from its tensor: config.json may omit the number of classes.
 LinearWeights bind_out(const Model& model, const ClassifierNames& head, const std::string& name,
                        int inputs) {
   const Checkpoint& checkpoint = model.checkpoint();
@@ -35,7 +35,7 @@ LinearWeights bind_out(const Model& model, const ClassifierNames& head, const st
     out.weights = model.words();
   } else {
     fail(
-        "{}: has no tensor '{}.weight', expected the head of {}; check that weights and "
+        "{}: has no tensor '{}.weight', expected the classifier of {}; check that weights and "
         "config.json belong together",
         model.name(), name, model.architecture().saved_as);
   }
@@ -64,7 +64,7 @@ Classifier::Classifier(const Model& model) : model_(model), names_(find_names(mo
   if (names_.rows == ClassifierNames::Rows::first_and_patches) inputs *= 2;
   if (!names_.dense.name.empty()) {
     const std::string prefix = names_.dense_in_body ? model.prefix() : "";
-    // Heads over words go back to the size of a word, those over classes keep the width.
+    // Classifiers over words return to the size of a word; those over classes keep the width.
     const int outputs = names_.norm.empty() ? shape.width : shape.text->size;
     dense_ = bind_linear(checkpoint, prefix, names_.dense, outputs, inputs);
     inputs = outputs;
@@ -74,7 +74,7 @@ Classifier::Classifier(const Model& model) : model_(model), names_(find_names(mo
   if (names_.second_out.empty()) return;
   second_ = bind_out(model, names_, names_.second_out, inputs);
   if (second_.weights.outputs != out_.weights.outputs)
-    fail("{}: '{}.weight' has {} outputs, expected {}, those of '{}.weight'; check the weights",
+    fail("{}: '{}.weight' has {} outputs, expected {} as in '{}.weight'; check the weights",
          model.name(), names_.second_out, second_.weights.outputs, out_.weights.outputs,
          names_.out);
 }

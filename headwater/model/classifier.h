@@ -1,4 +1,4 @@
-// What a model's head makes of its last hidden states, and where a logit comes from in them.
+// Computes logits from a model's last hidden states, and their gradients.
 #pragma once
 #include <vector>
 
@@ -11,28 +11,28 @@ class Classifier {
  public:
   using Kind = ClassifierNames::Kind;
 
-  /// The head that config.json names. Throws Error if it names none, one that is not implemented,
-  /// or one whose tensors are not there.
+  /// The classifier that config.json names. Throws Error if it names none, one that is not
+  /// implemented, or one whose tensors are missing.
   explicit Classifier(const Model& model);
 
   Kind kind() const { return names_.kind; }
-  /// Classes or words; 2 for answers.
+  /// The number of classes or words; 2 for answers.
   int outputs() const { return out_.weights.outputs; }
-  /// True if it looks at a row at a time; else it is to be given all rows.
+  /// Whether it reads one row at a time; otherwise it needs all rows.
   bool by_row() const;
-  /// The row that stands for the whole input where the head gives classes of it.
+  /// The row that represents the whole input, for a classifier of whole inputs.
   int row(const std::vector<int>& ids, int n) const;
 
-  /// `finished` is what Model::finish gave, or some rows of it if by_row(). rows x outputs, or
-  /// 1 x outputs.
+  /// `finished` is the output of Model::finish, or some of its rows if by_row(). Returns rows x
+  /// outputs, or 1 x outputs.
   Matrix logits(MatrixView finished) const;
 
-  /// Adds `weight` times the gradient of logit `id` to `gradient`, of the shape of `finished`: one
-  /// row if by_row(), else all.
+  /// Adds `weight` times the gradient of logit `id` to `gradient`, which has the shape of
+  /// `finished`: one row if by_row(), else all.
   void backward(MatrixView finished, int id, float weight, MatrixSpan gradient) const;
 
  private:
-  // The numbers on the way to `out`, for all rows.
+  // The intermediate values before `out`, for all rows.
   struct Steps {
     Matrix seen, dense, activated, features;
   };

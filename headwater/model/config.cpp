@@ -39,7 +39,7 @@ Config Config::parse(std::string_view json, const std::string& name) {
   state->name = name;
   const simdjson::padded_string text(json);
   if (const auto error = state->parser.parse(text).get(state->object))
-    fail("{}: is no JSON object ({}), expected one; check the file", name,
+    fail("{}: is not a JSON object ({}), expected one; check the file", name,
          simdjson::error_message(error));
   std::set<std::string_view> keys;
   for (const auto& [key, value] : state->object)
@@ -52,7 +52,7 @@ const std::string& Config::name() const { return state_->name; }
 
 namespace {
 
-// What an entry is, in a few words for a message.
+// The entry in a few words, for a message.
 std::string shown(const dom::element& value) {
   std::string text = simdjson::minify(value);
   constexpr size_t enough = 60;
@@ -158,7 +158,7 @@ std::vector<int> Config::integers(std::string_view key) const {
   for (const dom::element one : list) {
     int64_t number;
     if (one.get(number) || number < 0 || number > most)
-      refuse(*state_, key, value, "a number, or a list of them");
+      refuse(*state_, key, value, "a number, or a list of numbers");
     numbers.push_back(static_cast<int>(number));
   }
   return numbers;
@@ -193,7 +193,7 @@ std::vector<std::string> Config::labels() const {
     for (const char digit : number) {
       index = index * 10 + static_cast<size_t>(digit - '0');
       if (digit < '0' || digit > '9' || index > static_cast<size_t>(most))
-        refuse(*state_, "id2label", value, "numbers of classes for keys");
+        refuse(*state_, "id2label", value, "class numbers as keys");
     }
     if (index >= labels.size()) labels.resize(index + 1);
     labels[index] = text;
@@ -245,8 +245,8 @@ void Config::finish() const {
   for (const auto& [key, value] : state_->object) {
     if (state_->asked.contains(key) || value.is_null()) continue;
     fail(
-        "{}: has an entry '{}' ({}) that headwater does not know, expected only what it can "
-        "follow; remove the entry if it changes nothing",
+        "{}: has an entry '{}' ({}) that headwater does not know, expected only known "
+        "entries; remove it if it has no effect",
         state_->name, key, shown(value));
   }
 }

@@ -36,9 +36,9 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   const auto fused = [&](int layer) {
     return head_map(request.fuse, shape.heads, layer, model_.name(), map);
   };
-  fused(request.range.begin);  // a head that is not there is known before the work
+  fused(request.range.begin);  // fails early if the head does not exist
 
-  // sums[l] is what layer l's last norm is taken of, or what leaves it: enough to run l + 1 again.
+  // sums[l] is the input of layer l's last norm, or the layer's output: enough to run l + 1 again.
   const Matrix embedded = embed();
   std::vector<Matrix> sums;
   Matrix hidden(n, shape.width);
@@ -79,7 +79,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   answer.input = input_gradient(backward_to_tokens(gradient), tokens());
   for (const float norm : answer.input.norm)
     if (!std::isfinite(norm))
-      fail("{}: the gradient of '{}' is {}, expected numbers; check that the weights are whole",
+      fail("{}: the gradient of '{}' is {}, expected numbers; check that the weights are intact",
            model_.name(), answer.target.logit.name, norm);
   return answer;
 }

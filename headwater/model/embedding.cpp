@@ -31,7 +31,7 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }
 
-// Words, positions and types, before the norm.
+// The sum of words, positions and types, before the norm.
 Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const TextEmbedding& text = *model_.text;
   const int n = static_cast<int>(input.ids.size());
@@ -51,7 +51,7 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
     copy_row(words_, id, rows.row(t));
     if (types_.outputs > 0) {
       int type = input.types.empty() ? 0 : input.types[static_cast<size_t>(t)];
-      // Tokenizers of models that know one type only may still count the second text's as 1.
+      // Tokenizers of models with a single type may still give the second text type 1.
       if (text.type_count == 1) type = 0;
       if (type < 0 || type >= text.type_count)
         fail("{}: token {} has type {}, expected 0 to {}; give one text instead of a pair", name_,
@@ -137,7 +137,7 @@ void ImageEmbedder::check(const Pixels& pixels) const {
 Matrix ImageEmbedder::tokens(const Pixels& pixels) const {
   check(pixels);
   const int patch = model_.image->patch, own = prefix_.rows(), first = prefix();
-  // As the convolution does, what is left over at the right and at the bottom is dropped.
+  // Like the convolution, drops what is left over on the right and at the bottom.
   const int rows = pixels.height / patch, columns = pixels.width / patch;
   Matrix patches(rows * columns, 3 * patch * patch);
   for (int p = 0; p < patches.rows(); ++p) {

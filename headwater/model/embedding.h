@@ -9,10 +9,10 @@
 
 namespace headwater {
 
-/// A text as a model takes it.
+/// A text as input to a model.
 struct TextInput {
   std::vector<int> ids;
-  std::vector<int> types;  // as many, or none: all 0
+  std::vector<int> types;  // one for each id, or empty: all 0
 };
 
 /// The tensors of a text embedding.
@@ -20,11 +20,11 @@ class TextEmbedder {
  public:
   TextEmbedder(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
 
-  /// n x width, for tokens that stand at positions first ... first + n - 1. Throws Error, which
-  /// names the id, if one is outside the vocabulary, and if there are more tokens than positions.
+  /// n x width, for tokens at positions first ... first + n - 1. Throws Error, which names the id,
+  /// if one is outside the vocabulary, and if there are more tokens than positions.
   Matrix embed(const TextInput& input, int first = 0) const;
 
-  /// The words alone, n x size.
+  /// Only the words, n x size.
   Matrix tokens(const TextInput& input) const;
   /// From the gradient of embed(input), n x width, to that of tokens(input).
   Matrix backward(const TextInput& input, MatrixView gradient) const;
@@ -48,8 +48,8 @@ class ImageEmbedder {
 
   /// Tokens before the patches.
   int prefix() const { return prefix_.rows() + registers_.rows(); }
-  /// (prefix + patches) x width, patches row by row. Throws Error if the image is no multiple of
-  /// the patch, or of another size than the model takes.
+  /// (prefix + patches) x width, patches row by row. Throws Error if the image's size is not a
+  /// multiple of the patch, or not one that the model takes.
   Matrix embed(const Pixels& pixels) const;
   /// The same without positions.
   Matrix tokens(const Pixels& pixels) const;
@@ -59,8 +59,8 @@ class ImageEmbedder {
 
   const Architecture& model_;
   std::string name_;
-  Matrix prefix_, registers_;  // a row each
-  Matrix positions_;           // of prefix, then patches of a square grid
+  Matrix prefix_, registers_;  // one row for each token
+  Matrix positions_;           // of the prefix, then of the patches in a square grid
   LinearWeights project_;
 };
 

@@ -29,8 +29,8 @@ constexpr Family known[] = {
     {"vit", family::vit},
 };
 
-// Entries of any family that training, generation, other outputs or bookkeeping use, and a forward
-// pass without them does not.
+// Entries of any family for training, generation, other outputs or bookkeeping, which a plain
+// forward pass does not use.
 void pass_over_bookkeeping(const Config& config) {
   config.pass_over({"_name_or_path",
                     "architectures",
@@ -109,7 +109,7 @@ void pass_over_bookkeeping(const Config& config) {
 void check(const Architecture& model, const Config& config) {
   const auto divides = [&](int part, int whole, const char* what) {
     if (part < 1 || whole % part != 0)
-      fail("{}: {} {} do not fit into {}, expected a divisor; check the file", config.name(), part,
+      fail("{}: {} {} do not divide {}, expected a divisor; check the file", config.name(), part,
            what, whole);
   };
   constexpr int64_t widest = int64_t{1} << 20;
@@ -135,7 +135,7 @@ Architecture describe(const Config& config) {
   const std::string type = config.text("model_type");
   const auto found = std::ranges::find(known, type, &Family::type);
   if (found == std::end(known))
-    fail("{}: model_type '{}' is no family that headwater knows{}", config.name(), type,
+    fail("{}: model_type '{}' is not a family that headwater knows{}", config.name(), type,
          suggestion(type, families()));
   pass_over_bookkeeping(config);
   Architecture model = found->describe(config);

@@ -37,7 +37,7 @@ std::string need_model(const std::string& name) {
         "{}: is a file, expected a model directory or the name of a model that ships; for example "
         "verb-number",
         name);
-  fail("{}: is not there, expected a model directory or the name of a model that ships{}", name,
+  fail("{}: does not exist, expected a model directory or the name of a model that ships{}", name,
        known_models(name));
 }
 

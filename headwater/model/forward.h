@@ -1,7 +1,7 @@
-// One input on its way up through the blocks of a model.
+// Runs one input up through the blocks of a model.
 //
 //   normed = norm(x)                                   norm first: GPT-2, Llama, ViT
-//   q, k, v = W normed; q, k turned by their positions
+//   q, k, v = W normed; q, k rotated by their positions
 //   x += W softmax(q k' scale) v                       attention, with the fused map in one pass
 //   x += W activation(W norm(x))                       feed-forward, gated or not
 //
@@ -14,7 +14,7 @@
 
 namespace headwater {
 
-/// Keys and values of the tokens so far, for each layer: what a next token looks back at.
+/// Keys and values of the tokens so far, for each layer, which the next token attends to.
 struct Cache {
   Cache(const Model& model, int capacity);
   int count = 0;  // tokens in it
@@ -22,26 +22,26 @@ struct Cache {
   std::vector<Matrix> keys, values;  // capacity x (groups * head size) each
 };
 
-/// Borrows the model, and the cache if there is one; both must outlive it. Memory: n x (3 width +
-/// queries + 2 keys + inner) floats or so, whatever the number of layers.
+/// Borrows the model, and the cache if there is one; both must outlive it. Memory: about n x (3
+/// width + queries + 2 keys + inner) floats, regardless of the number of layers.
 class Forward {
  public:
-  /// `hidden` is what Model::embed gave.
+  /// `hidden` is the output of Model::embed.
   Forward(const Model& model, Matrix hidden);
-  /// The tokens come after those in the cache, which has room for them. Their keys and values are
-  /// added as each layer runs; count grows with the last layer.
+  /// The tokens follow those in the cache, which must have room for them. Each layer adds their
+  /// keys and values as it runs; the last layer updates count.
   Forward(const Model& model, Matrix hidden, Cache& cache);
 
-  /// The layer that runs next, or the number of layers.
+  /// The next layer to run, or the number of layers.
   int next() const { return next_; }
-  /// Runs it. A map in `fused` gets its attention, n x (tokens in the cache + n).
-  /// `sum`, if it has rows, gets what the last norm of the block is taken of, or what leaves the
-  /// block where it has none there.
+  /// Runs the next layer. A map in `fused` gets its attention, n x (tokens in the cache + n). If
+  /// `sum` has rows, it gets the input of the block's last norm, or the block's output if there is
+  /// no norm at its end.
   void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {});
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
-  /// Of the layer that ran last, as its scores were made: n x (heads * size), n x (groups * size).
+  /// Of the last layer run, as used for its scores: n x (heads * size), n x (groups * size).
   MatrixView queries() const;
   MatrixView keys() const;
 

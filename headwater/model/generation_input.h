@@ -1,4 +1,4 @@
-// What a model is to write after.
+// What a model continues.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace headwater {
 
-/// What a text begins with, and what ends it.
+/// How a text starts, and what ends it.
 struct GenerationInput {
-  std::string prompt = {};                       // or
-  std::vector<int> ids = {};                     // tokens by number; nothing is added to them
-  std::optional<std::string> continuation = {};  // a text that is already there, after the prompt
-  std::vector<std::string> stops = {};  // words or ids that end the text like the model's own
+  std::string prompt = {};                       // the start of the text, or
+  std::vector<int> ids = {};                     // its tokens by number; nothing is added to them
+  std::optional<std::string> continuation = {};  // a given text after the prompt
+  std::vector<std::string> stops = {};  // words or ids that end the text, like the model's own
 };
 
 }  // namespace headwater

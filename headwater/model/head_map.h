@@ -1,4 +1,4 @@
-// A Fuse in the words of the kernel.
+// A Fuse in the kernel's terms.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace headwater {
 
-/// How `map` is made of the heads of `layer`. Throws Error, which names the model, for a head that
-/// is not there.
+/// How to make `map` from the heads of `layer`. Throws Error, which names the model, if the head
+/// does not exist.
 kernel::HeadMap head_map(const Fuse& fuse, int heads, int layer, const std::string& name,
                          MatrixSpan map);
 

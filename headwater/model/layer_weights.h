@@ -1,4 +1,4 @@
-// The tensors of a model's blocks, found by the names of its family and checked.
+// The tensors of a model's blocks, found by the names of its family, and checked.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace headwater {
 
 struct LinearWeights {
-  kernel::Weights weights;  // without outputs: the model has none
+  kernel::Weights weights;  // no outputs: the model has none
   Vector bias;              // empty: none
 };
 
@@ -20,7 +20,7 @@ struct NormWeights {
 
 /// One block. Weights are borrowed from the checkpoint; vectors are copies in float.
 struct LayerWeights {
-  LinearWeights query, key, value;  // or
+  LinearWeights query, key, value;  // separate, or
   LinearWeights packed;
   NormWeights query_norm, key_norm;
   LinearWeights mixed;
@@ -31,8 +31,8 @@ struct LayerWeights {
   int window = 0;
 };
 
-/// All blocks. `prefix` stands before all names. Throws Error naming the first tensor that is
-/// missing or has another shape or type than the architecture says.
+/// All blocks. Every name starts with `prefix`. Throws Error naming the first tensor that is
+/// missing or does not have the architecture's shape or type.
 std::vector<LayerWeights> bind_layers(const Architecture& model, const Checkpoint& checkpoint,
                                       const std::string& prefix);
 

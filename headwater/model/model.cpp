@@ -11,12 +11,12 @@
 namespace headwater {
 namespace {
 
-// Heads put their body under a name of its own: bert.encoder... instead of encoder...
+// A model with a classifier keeps its body under a prefix: bert.encoder... instead of encoder...
 std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint) {
   for (const std::string& prefix : model.prefixes)
     if (checkpoint.has(prefix + model.probe)) return prefix;
   fail(
-      "{}: has no tensor '{}', with {} before it or without, expected the weights of a {} model; "
+      "{}: has no tensor '{}', with or without {} before it, expected the weights of a {} model; "
       "check that weights and config.json belong together",
       checkpoint.name(), model.probe, model.prefixes.back(), model.family);
 }
@@ -54,7 +54,7 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   if (checkpoint_.has("lm_head.weight"))
     language_head_ = bind_linear(checkpoint_, "", {"lm_head", false},
                                  architecture_.text->vocabulary, architecture_.width);
-  // GPT-2 ties its head to the words unless told otherwise, Llama does not.
+  // By default GPT-2 ties its output to the table of words, and Llama does not.
   else if (config_.flag_or("tie_word_embeddings", architecture_.family == "gpt2"))
     language_head_.weights = text_->words();
 }

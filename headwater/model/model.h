@@ -16,13 +16,13 @@ namespace headwater {
 class Classifier;
 class Tokenizer;
 
-/// The weights are mapped and used as they are stored. Nothing that can be seen changes after
-/// open(): several inputs may be run at once.
+/// Weights are mapped and used as stored. Nothing observable changes after open(), so several
+/// inputs may run at once.
 class Model {
  public:
   /// Throws Error if something is missing, wrong or not implemented.
   static std::unique_ptr<Model> open(const std::string& folder);
-  /// Binds weights to what they are weights of. Throws Error as open() does.
+  /// Binds the weights to the architecture. Throws Error as open() does.
   Model(Config config, Architecture architecture, Checkpoint checkpoint);
   ~Model();
   Model(const Model&) = delete;
@@ -32,45 +32,44 @@ class Model {
   const Config& config() const { return config_; }
   const Architecture& architecture() const { return architecture_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
-  /// What stands before all names of the body's tensors.
+  /// The prefix of the body's tensor names.
   const std::string& prefix() const { return prefix_; }
-  /// The table of words, a row each; without outputs for a model of images.
+  /// The table of words, one row each; no outputs for a model of images.
   kernel::Weights words() const { return text_ ? text_->words() : kernel::Weights(); }
   const LayerWeights& layer(int l) const { return layers_[static_cast<size_t>(l)]; }
 
-  /// n x width. Throws Error as TextEmbedder and ImageEmbedder do, and if the model takes the
-  /// other.
+  /// n x width. Throws Error as TextEmbedder and ImageEmbedder do, and if the model takes the other
+  /// kind of input.
   Matrix embed(const TextInput& input, int first = 0) const;
   Matrix embed(const Pixels& pixels) const;
-  /// What each token is on its own, before positions, types, norm and projection: n x size of a
-  /// word, or n x width of an image's tokens.
+  /// Each token on its own, before positions, types, norm and projection: n x size for a text, n x
+  /// width for an image.
   Matrix tokens(const TextInput& input) const { return text_->tokens(input); }
   Matrix tokens(const Pixels& pixels) const { return image_->tokens(pixels); }
-  /// From the gradient of what embed() gave to that of tokens(). An image's are the same.
+  /// The gradient of tokens() from that of embed(). For an image they are the same.
   Matrix embed_backward(const TextInput& input, MatrixView gradient) const {
     return text_->backward(input, gradient);
   }
-  /// Tokens before an image's patches.
+  /// The number of tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
-  /// The norm after the last block, where the model has one. out may be hidden.
+  /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
-  /// The gradient of what finish() gave becomes that of hidden.
+  /// Replaces the gradient of finish()'s output by that of hidden.
   void finish_backward(MatrixView hidden, MatrixSpan gradient) const;
 
-  /// What gives logits, as config.json names it; bound when it is first asked for. Throws Error as
-  /// Classifier does.
+  /// The classifier that config.json names, bound on first use. Throws Error as Classifier does.
   const Classifier& classifier() const;
-  /// tokenizer.json, read when it is first asked for; null if the folder has none or the model is
-  /// one of images. Throws Error if it cannot be read.
+  /// tokenizer.json, read on first use; null if there is none or the model is one of images. Throws
+  /// Error if it cannot be read.
   const Tokenizer* tokenizer() const;
-  /// What token `id` is called: the tokenizer's word for it, or its number where there is none.
+  /// The tokenizer's word for token `id`, or the id itself if there is no tokenizer.
   std::string token_name(int id) const;
 
-  /// True for a causal model with a head over its vocabulary, its own or the words' table.
+  /// True for a causal model that can predict words, by its own weights or the table of words.
   bool has_language_head() const { return language_head_.weights.outputs > 0; }
-  /// out(t, id): the logit of each word after row t of finished hidden states. A language head must
-  /// be there.
+  /// out(t, id): the logit of each word after row t of the finished hidden states. Requires
+  /// has_language_head().
   void logits(MatrixView finished, MatrixSpan out) const;
 
  private:
@@ -83,7 +82,7 @@ class Model {
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
   LinearWeights language_head_;
-  // Made by the first who asks, on whatever thread.
+  // Created on first use, by any thread.
   mutable std::once_flag classifier_made_, tokenizer_made_;
   mutable std::unique_ptr<const Classifier> classifier_;
   mutable std::unique_ptr<const Tokenizer> tokenizer_;

@@ -81,7 +81,7 @@ ModelBatch::Item ModelBatch::ids_item(const ModelInput& input) const {
   check_length(*model_, "`ids`", item.text.ids.size());
   item.description.ids = item.text.ids;
   for (const int id : item.text.ids) item.description.tokens.push_back(model_->token_name(id));
-  model_->embed(item.text);  // ids outside the vocabulary are known before the work
+  model_->embed(item.text);  // fails early if an id is outside the vocabulary
   return item;
 }
 
@@ -102,7 +102,7 @@ ModelBatch::Item ModelBatch::image_item(const std::string& path,
     item.description.tokens.push_back(fmt::format("[REGISTER {}]", k));
   for (int y = 0; y < rows; ++y)
     for (int x = 0; x < columns; ++x) item.description.tokens.push_back(fmt::format("{},{}", y, x));
-  model_->embed(item.pixels);  // a size that the model does not take is known before the work
+  model_->embed(item.pixels);  // fails early if the model does not take this size
   return item;
 }
 

@@ -1,4 +1,4 @@
-// A model and what it is run on, as a batch of sources.
+// A model and its inputs, as a batch of sources.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,9 +12,9 @@ namespace headwater {
 
 class ModelBatch : public Batch {
  public:
-  /// Runs when a method asks. Texts are tokenized and images are read here, so that what is wrong
-  /// with one shows before any work. No input at all is a batch without items. `name` is what
-  /// results call the model. Throws Error, also for a text that gives no token of its own.
+  /// The model runs when a method asks. Texts are tokenized and images read here, so a bad one
+  /// shows before any work. Without input, the batch has no items. `name` is the model's name in
+  /// results. Throws Error, also for a text without any token of its own.
   ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name);
 
   const Description& description() const override { return description_; }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "eos_token_id" is a number or a list; generation_config.json overrules config.json.
+// "eos_token_id" is a number or a list; generation_config.json overrides config.json.
 std::vector<int> read_ends(const Model& model) {
   const char* key = "eos_token_id";
   const std::string path = (fs::path(model.name()) / "generation_config.json").string();
@@ -68,7 +68,7 @@ class ModelGeneration : public Generation {
     assert(cache_);
     const int first = cache_->count, count = static_cast<int>(ids.size());
     if (count > cache_->capacity - first)
-      fail("{}: reads token {}, expected at most {}, the room that was asked for; ask for more",
+      fail("{}: reads token {}, expected at most {}, the room that was reserved; reserve more",
            model_->name(), first + count, cache_->capacity);
     Forward forward(*model_, model_->embed(TextInput{{ids.begin(), ids.end()}, {}}, first),
                     *cache_);
@@ -84,8 +84,8 @@ class ModelGeneration : public Generation {
     for (const float logit : logits_.row(0))
       if (!std::isfinite(logit))
         fail(
-            "{}: gives a logit that is no number after token {}, expected numbers; check that the "
-            "weights are whole",
+            "{}: gives a logit that is not a number after token {}, expected numbers; check that "
+            "the weights are intact",
             model_->name(), first + count - 1);
   }
 
@@ -98,12 +98,12 @@ class ModelGeneration : public Generation {
   Matrix logits_;
 };
 
-// Prompt and continuation as one text, cut where the prompt ends.
+// Tokenizes prompt and continuation as one text, and cuts it where the prompt ends.
 void tokenize(const Tokenizer& tokenizer, const GenerationInput& input, Description& prompt,
               std::vector<int>& continuation) {
   const Encoding encoding = tokenizer.encode(input.prompt + input.continuation.value_or(""));
   size_t count = encoding.size();
-  // A tokenizer that ends every text with a token of its own would end this one before it grew.
+  // Drops a token that the tokenizer adds at the end of every text: it would end this one at once.
   while (count > 1 && encoding.sequences[count - 1] < 0) --count;
   for (size_t t = 0; t < count; ++t) {
     const bool own = encoding.sequences[t] < 0;
@@ -127,7 +127,7 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
   const std::string& folder = model->name();
   if (!model->has_language_head())
     fail(
-        "{}: is a {} model without a head that predicts the next word, expected a causal language "
+        "{}: is a {} model that cannot predict the next word, expected a causal language "
         "model; use another",
         folder, model->architecture().family);
   Description prompt = model_description(*model);

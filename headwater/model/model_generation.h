@@ -1,4 +1,4 @@
-// A decoder that writes: key and value cache, end tokens, and the tokenizer's words.
+// A decoder that generates text: key and value cache, end tokens, and the tokenizer's words.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,10 +9,9 @@
 
 namespace headwater {
 
-/// A causal model with a head over its vocabulary. Prompt and continuation are tokenized as one
-/// text; a token that reaches over the end of the prompt counts as generated. Throws Error if the
-/// model cannot write or if there is no prompt.
-/// `name` is what results call the model.
+/// A causal language model. Prompt and continuation are tokenized as one text; a token that extends
+/// past the end of the prompt counts as generated. `name` is the model's name in results. Throws
+/// Error if the model cannot generate or if there is no prompt.
 std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
                                              const GenerationInput& input, const std::string& name);
 

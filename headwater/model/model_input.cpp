@@ -13,7 +13,7 @@ std::vector<std::string> read_texts(const std::string& path) {
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
                                file.bytes().size());
   std::vector<std::string> texts;
-  // Some editors begin a file with a mark of its encoding.
+  // Some editors start a file with a byte order mark.
   for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {
     const size_t end = std::min(bytes.find('\n', at), bytes.size());
     std::string_view line = bytes.substr(at, end - at);
@@ -22,7 +22,7 @@ std::vector<std::string> read_texts(const std::string& path) {
     if (line.find_first_not_of(" \t") == std::string_view::npos)
       fail("{}: line {} is empty, expected a text on each line; remove it", path, number);
     if (valid_utf8(line) != line || line.find('\0') != std::string_view::npos)
-      fail("{}: line {} is no UTF-8 text, expected text; check that the file is one", path, number);
+      fail("{}: line {} is not UTF-8, expected text; check that the file is text", path, number);
     texts.emplace_back(line);
     at = end + 1;
   }

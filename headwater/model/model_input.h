@@ -1,4 +1,4 @@
-// What a model is run on.
+// The inputs of a model.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,16 +9,16 @@ namespace headwater {
 /// Texts, or ids, or images. Each is one item of a batch.
 struct ModelInput {
   std::vector<std::string> texts = {};
-  std::optional<std::string> pair = {};  // a second text, for a single first one
+  std::optional<std::string> pair = {};  // a second text; needs exactly one first text
   std::vector<int> ids = {};             // tokens by number; nothing is added to them
-  std::vector<std::string> images = {};  // files, PNG or JPEG
+  std::vector<std::string> images = {};  // PNG or JPEG files
   bool truncate = false;                 // cut a text that is too long for the model
 
   bool empty() const { return texts.empty() && !pair && ids.empty() && images.empty(); }
 };
 
-/// The lines of a file of texts, a text each. Throws Error, which names the line, for an empty one
-/// and for one that is no UTF-8.
+/// The lines of a file of texts, one text each. Throws Error, which names the line, if one is empty
+/// or not UTF-8.
 std::vector<std::string> read_texts(const std::string& path);
 
 }  // namespace headwater

@@ -16,7 +16,7 @@ Matrix copy_of(MatrixView view) {
   return copy;
 }
 
-// Up to this many numbers a block of rows is the whole map.
+// A map of up to this many numbers is a single block of rows.
 constexpr int64_t block_numbers = int64_t{1} << 20;
 
 int block_of(int64_t n) {
@@ -64,11 +64,11 @@ void ModelSource::run(int end, const std::function<void(Forward& forward)>& step
     for (int t = 0; t < hidden.rows(); ++t)
       for (const float number : hidden.row(t))
         if (!std::isfinite(number))
-          fail("{}: {} gives {} for token {}, expected numbers; check that the weights are whole",
+          fail("{}: {} gives {} for token {}, expected numbers; check that the weights are intact",
                model_.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
   };
   Forward forward(model_, embed());
-  // Within a layer what is no number spreads to other tokens.
+  // Checked layer by layer: a NaN spreads to other tokens in the next.
   check(forward.hidden(), "the embedding");
   while (forward.next() < end) {
     const int layer = forward.next();
@@ -86,7 +86,7 @@ void ModelSource::keep(int end) {
   });
 }
 
-// Rows first ... of a layer's map, from the queries and keys that were kept.
+// Computes rows of a layer's map, from row `first` on, from the kept queries and keys.
 void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const {
   const Architecture& shape = model_.architecture();
   const LayerWeights& weights = model_.layer(layer);
@@ -105,7 +105,7 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
   const int n = static_cast<int>(description_.tokens.size()), heads = model_.architecture().heads;
   Matrix map(n, n);
   const auto fused = [&](int layer) { return head_map(fuse, heads, layer, model_.name(), map); };
-  fused(range.begin);  // a head that is not there is known before the work
+  fused(range.begin);  // fails early if the head does not exist
   const bool known = static_cast<int>(kept_.size()) >= range.end;
   if (direction == Direction::up && !known && !visited_) {
     visited_ = true;

@@ -1,9 +1,9 @@
-// A model run on one input: one more place that attention comes from.
+// Attention from a model that is run on one input.
 //
-// The first pass from below makes each map inside the attention of its own layer. Where maps are
-// wanted again, or from the top down, a pass keeps the queries and keys of all layers (L n d
-// numbers) and makes from them what is asked for, block of rows by block of rows: heads x n x n
-// never exists, and for some rows n x n does not either.
+// The first pass from the bottom up computes each map inside the attention of its own layer. If
+// maps are wanted again, or from the top down, a pass keeps the queries and keys of all layers,
+// L n d numbers, and computes maps from them block by block of rows. heads x n x n never exists,
+// and for some rows neither does n x n.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,8 +18,9 @@ namespace headwater {
 
 class ModelSource : public Source, public Differentiable {
  public:
-  /// A text, an image, or a function that gives the rows which enter the first block each time it
-  /// is asked; gradients are then of these rows, and nothing can be blanked out.
+  /// A text, an image, or a function that returns the rows for the first block each time it is
+  /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
+  /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
 
@@ -27,7 +28,7 @@ class ModelSource : public Source, public Differentiable {
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
   Differentiable* differentiable() override { return this; }
-  /// Two forward passes and a half or so; memory as a forward pass, and a matrix n x width a layer.
+  /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
 
@@ -39,11 +40,11 @@ class ModelSource : public Source, public Differentiable {
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
 
-  /// The rows that enter the first block.
+  /// The input rows of the first block.
   Matrix embed() const;
   /// The same with some tokens blanked out.
   Matrix embed_without(std::span<const int> tokens) const;
-  /// What gradients are taken of, and the way there from those of embed().
+  /// What gradients are taken with respect to, and how to get there from those of embed().
   Matrix tokens() const;
   Matrix backward_to_tokens(MatrixView gradient) const;
 
@@ -51,7 +52,7 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
-  bool visited_ = false;    // a pass that kept nothing has been made
+  bool visited_ = false;    // a pass that kept nothing has run
   std::vector<Kept> kept_;  // of layers 0 ... size - 1
 };
 

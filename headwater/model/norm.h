@@ -1,4 +1,4 @@
-// The norm of a model's kind, and its derivative.
+// The kind of norm that a model uses, and its derivative.
 #pragma once
 #include "headwater/kernel/backward.h"
 #include "headwater/model/layer_weights.h"

@@ -20,7 +20,7 @@ struct Tap {
   double weight;
 };
 
-// Which old places make new place k, and how much of each.
+// Which old places make up new place k, and how much of each.
 std::vector<Tap> taps_of(int k, int from, int to, ImageEmbedding::Resize how) {
   const double scale = static_cast<double>(from) / to, centre = (k + 0.5) * scale;
   std::vector<Tap> taps;

@@ -12,7 +12,7 @@ MatrixSpan columns(MatrixSpan x, int first, int count) {
 int query_columns(const Architecture& model) { return model.heads * model.head_size; }
 int key_columns(const Architecture& model) { return model.groups * model.head_size; }
 
-// The heads of row t, a row each.
+// The heads of row t, one row each.
 MatrixSpan heads_of(const Architecture& model, MatrixSpan rows, int t) {
   return {rows.row(t).data(), rows.columns() / model.head_size, model.head_size};
 }

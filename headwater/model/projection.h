@@ -7,29 +7,30 @@
 
 namespace headwater {
 
-/// Columns of all three, and where keys and values begin.
+/// The columns of all three, and the parts for queries, keys and values.
 int projected_columns(const Architecture& model);
 MatrixSpan queries_of(const Architecture& model, MatrixSpan projected);
 MatrixSpan keys_of(const Architecture& model, MatrixSpan projected);
 MatrixSpan values_of(const Architecture& model, MatrixSpan projected);
 
-/// The products alone.
+/// Only the products.
 void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
              MatrixSpan projected);
 
-/// Norms of each head and turns by positions, where the family has them.
+/// Applies the norms of each head and the rotations by position, if the family has them.
 void place(const Architecture& model, const LayerWeights& layer,
            const std::optional<Angles>& angles, MatrixSpan projected);
 
-/// Attention of the rows among themselves.
+/// Attention of the rows to each other.
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
                                MatrixSpan projected);
 
-/// gradient = (or +=) that of x, given that of what project() made.
+/// gradient = (or +=) that of x, given that of project()'s output.
 void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
                       kernel::Into into, MatrixSpan gradient);
 
-/// `before` is what place() was called with. The gradient of what it made becomes that of `before`.
+/// `before` is what place() was called with. Replaces the gradient of place()'s output by that of
+/// `before`.
 void place_backward(const Architecture& model, const LayerWeights& layer,
                     const std::optional<Angles>& angles, MatrixSpan before, MatrixSpan gradient);
 

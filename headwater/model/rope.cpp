@@ -52,12 +52,12 @@ void read_entries(const Config& entries, int positions, Rope& rope) {
     rope.theta = positive(entries, "rope_theta", entries.number("rope_theta"));
   rope.kind =
       entries.has("rope_type") ? entries.text("rope_type") : entries.text_or("type", "default");
-  entries.pass_over({"type"});  // beside rope_type it is the same in an older spelling
+  entries.pass_over({"type"});  // next to rope_type, the same in an older spelling
   if (std::ranges::find(kinds, rope.kind) == std::end(kinds))
     fail("{}: rope_type '{}' is not implemented{}", entries.name(), rope.kind,
          suggestion(rope.kind, kinds));
   if (rope.kind == "default") {
-    // Left by other kinds, and without effect here.
+    // Left over from other kinds; they have no effect here.
     entries.pass_over({"factor", "original_max_position_embeddings"});
     entries.finish();
     return;
@@ -85,7 +85,7 @@ double llama3_frequency(const Rope& rope, double frequency) {
 }
 
 double yarn_frequency(const Rope& rope, int pair, double frequency) {
-  // The pair that turns `turns` times within the original positions.
+  // The pair that rotates `turns` times within the original positions.
   const auto pair_of = [&](double turns) {
     return rope.size * std::log(rope.original_positions / (turns * 2 * std::numbers::pi)) /
            (2 * std::log(rope.theta));
@@ -116,7 +116,7 @@ Rope read_rope(const Config& config, int head_size, int positions) {
     }
   rope.size = head_size;
   if (head_size % 2 != 0)
-    fail("{}: heads have {} numbers, expected an even number to turn in pairs; check the file",
+    fail("{}: heads have {} numbers, expected an even number to rotate in pairs; check the file",
          config.name(), head_size);
   return rope;
 }

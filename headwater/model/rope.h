@@ -1,4 +1,4 @@
-// Rotary positions, as config.json describes them.
+// Rotary positions, as in config.json.
 #pragma once
 #include <string>
 
@@ -11,12 +11,12 @@ namespace headwater {
 /// the base, size that of a head):
 ///   default  theta^(-2d / size)
 ///   linear   the same divided by factor
-///   dynamic  theta grows once an input is longer than the model's positions
-///   llama3   low frequencies divided by factor, high ones kept, those between blended
-///   yarn     the same with a linear ramp, and cosines and sines times a factor
+///   dynamic  theta grows if an input is longer than the model's positions
+///   llama3   low frequencies are divided by factor, high ones kept, those between blended
+///   yarn     the same with a linear ramp; cosines and sines are multiplied by a factor
 struct Rope {
   std::string kind = "default";
-  int size = 0;  // of a head: twice the pairs
+  int size = 0;  // of a head: twice the number of pairs
   double theta = 10000;
   double factor = 1;
   double original_positions = 0;           // dynamic: the model's own; llama3, yarn: before scaling
@@ -26,12 +26,12 @@ struct Rope {
   double scale = 1;                        // of cosines and sines
 };
 
-/// Both spellings: rope_theta with rope_scaling, or rope_parameters. Throws Error for a kind or an
-/// entry that is not listed above.
+/// Reads both spellings: rope_theta with rope_scaling, or rope_parameters. Throws Error for a kind
+/// or an entry that is not listed above.
 Rope read_rope(const Config& config, int head_size, int positions);
 
-/// Cosines and sines, n x size / 2 each, for positions first ... first + n - 1 of an input that is
-/// `length` long in all. Frequencies and angles are rounded to float as PyTorch rounds them.
+/// Cosines and sines, n x size / 2 each, for positions first ... first + n - 1 of an input with
+/// `length` tokens in all. Frequencies and angles are rounded to float as PyTorch rounds them.
 struct Angles {
   Matrix cosine, sine;
 };

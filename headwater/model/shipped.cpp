@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that this code was loaded from: the command, a shared library, or Python's module.
+// The file that contains this code: the command, a shared library, or Python's module.
 std::optional<fs::path> own_file() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&shipped_models), &info) == 0 || !info.dli_fname)
@@ -18,7 +18,7 @@ std::optional<fs::path> own_file() {
   std::error_code missing;
   const fs::path program = fs::read_symlink("/proc/self/exe", missing);
   const fs::path loaded = fs::weakly_canonical(info.dli_fname, missing);
-  // A program is named as it was called, which need not be a path.
+  // For a program, dladdr gives the name it was called by, which need not be a path.
   return fs::is_regular_file(loaded, missing) ? loaded : program;
 }
 
@@ -57,7 +57,7 @@ std::vector<std::string> shipped_models() {
 }
 
 std::optional<std::string> shipped_model(const std::string& name) {
-  // A name, not a way to somewhere else.
+  // A name must not be a path.
   if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return {};
   std::error_code missing;
   for (const fs::path& place : places())

@@ -7,8 +7,8 @@
 
 namespace headwater {
 
-/// The folder of the model of that name; none if there is no such model. $HEADWATER_MODELS comes
-/// first, then the places where headwater is installed, then the tree that it was built from.
+/// The folder of the model with that name, if there is one. Looks in $HEADWATER_MODELS first, then
+/// where headwater is installed, then in the tree that it was built from.
 std::optional<std::string> shipped_model(const std::string& name);
 
 /// Their names, in order.

@@ -41,7 +41,7 @@ int class_of(const Model& model, const Classifier& classifier, const std::string
   fail("{}: has no class '{}'{}", model.name(), text, suggestion(text, names));
 }
 
-// The only logits that a target may be of, and their names.
+// The logits that a target may name.
 class Choice {
  public:
   Choice(const Model& model, const Classifier& classifier, const Description& example,
@@ -73,7 +73,7 @@ class Choice {
     }
   }
 
-  /// The logit that `text` names; not `other`, if there is one, and of the same row.
+  /// The logit that `text` names. If `other` is given, a different one from the same row.
   Logit find(const std::string& text, const Logit* other) const {
     if (text == "best") return largest(other, {});
     switch (classifier_.kind()) {
@@ -90,7 +90,7 @@ class Choice {
   }
 
  private:
-  // Of all logits, or of those with this id.
+  // The largest of all logits, or of those with this id.
   Logit largest(const Logit* other, std::optional<int> id) const {
     const bool one_row = other && classifier_.kind() == Classifier::Kind::token_classes;
     int best_row = -1, best = -1;
@@ -126,7 +126,7 @@ class Choice {
     const std::string end = text.substr(0, colon);
     if (end != "start" && end != "end")
       fail(
-          "{}: gives starts and ends of answers, expected start:K or end:K instead of '{}'; for "
+          "{}: predicts starts and ends of answers, expected start:K or end:K instead of '{}'; for "
           "example start:3",
           model_.name(), text);
     const int id = end == "start" ? 0 : 1;
@@ -137,7 +137,8 @@ class Choice {
            text, n_ - 1);
     const int place = *row < 0 ? *row + n_ : *row;
     if (place - first_ < 0 || place - first_ >= logits_.rows())
-      fail_usage("`row`: was given beside '{}', expected one of them; leave `row` out", text);
+      fail_usage("`row`: was given together with '{}', expected one of them; leave `row` out",
+                 text);
     return logit(place - first_, id);
   }
 
@@ -146,7 +147,7 @@ class Choice {
     for (int t = 0; t < n_; ++t)
       if (is_mask_token(example.tokens[static_cast<size_t>(t)])) places.push_back(t);
     if (places.size() == 1) return places[0];
-    fail("{}: has {} mask tokens in this input, expected one, at which it says a word; {}",
+    fail("{}: has {} mask tokens in this input, expected one, to predict a word there; {}",
          model_.name(), places.size(),
          places.empty() ? "put one into the text, or give `row`"
                         : fmt::format("give `row` {}", fmt::join(places, " or ")));
@@ -172,11 +173,11 @@ int word_number(const Model& model, int words, const std::string& text) {
   if (!tokenizer)
     fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
          model.name(), word);
-  // As it stands within a text, as it stands at its start, as the vocabulary spells it.
+  // As spelt within a text, at its start, and in the vocabulary.
   std::vector<std::string> pieces;
   for (const std::string& written : {" " + word, word}) {
     const Encoding encoding = tokenizer->encode(written, {}, false);
-    // A special token is the one for unknown words, unless it was asked for by name.
+    // A special token here stands for unknown words, unless it was asked for by name.
     if (encoding.ids.size() == 1 &&
         (!tokenizer->is_special(encoding.ids[0]) || encoding.tokens[0] == word))
       return checked(model, words, encoding.ids[0], "word");
@@ -184,10 +185,10 @@ int word_number(const Model& model, int words, const std::string& text) {
   }
   if (const auto id = tokenizer->id_of(word)) return checked(model, words, *id, "word");
   fail(
-      "{}: has no single token for '{}', which is {} to it, expected one of its vocabulary; "
-      "give one of these",
+      "{}: has no single token for '{}', which it splits into {}, expected a word of its "
+      "vocabulary; give one of these",
       model.name(), word,
-      pieces.empty() ? "nothing" : fmt::format("'{}'", fmt::join(pieces, "' '")));
+      pieces.empty() ? "no tokens" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
 
 void check_class(const Model& model, const Classifier& classifier, const std::string& text) {
@@ -203,7 +204,7 @@ Target choose_target(const Model& model, const Classifier& classifier, const Des
   if (request.against.empty()) return target;
   target.against = choice.find(request.against, &target.logit);
   if (target.against->id == target.logit.id && target.against->row == target.logit.row)
-    fail("{}: '{}' is the target itself, expected another to hold it against; choose another",
+    fail("{}: '{}' is the target itself, expected another to compare it with; choose another",
          model.name(), target.logit.name);
   return target;
 }

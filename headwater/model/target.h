@@ -1,4 +1,4 @@
-// From the words for a target to a logit.
+// Finds the logit that a target names.
 #pragma once
 #include <string>
 
@@ -8,17 +8,17 @@
 
 namespace headwater {
 
-/// `finished` is what Model::finish gave for the example. Throws Error where a class, a word, a row
-/// or the place of a mask is not there, naming the nearest class.
+/// `finished` is the output of Model::finish for the example. Throws Error if the class, word, row
+/// or mask does not exist; for a class, it names the nearest one.
 Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
                      const GradientRequest& request, MatrixView finished);
 
-/// The id of a word among `words`: a number, or the word as it stands within a text, at its start,
-/// or as the vocabulary spells it; "token:7" is the word 7. Throws Error if it is not one token.
+/// The id of a word among `words`: a number, or the word as spelt within a text, at its start, or
+/// in the vocabulary; "token:7" is the word 7. Throws Error if it is not a single token.
 int word_number(const Model& model, int words, const std::string& text);
 
-/// Throws Error, as choose_target does, if the head gives classes and `text` is none of them:
-/// known without running the model.
+/// Throws Error, as choose_target does, if the classifier has classes and `text` is not one of
+/// them. Does not run the model.
 void check_class(const Model& model, const Classifier& classifier, const std::string& text);
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// What a result is called, for titles and first lines.
+// Titles and captions of results.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,17 +14,17 @@ std::string title_of(const Attribution& result);
 /// "Rollout up to each layer", ...
 std::string title_of(const Comparison& result);
 
-/// Source, layers, heads and options, each a few words: "bert.npz", "layers 0:12", "mean of 12
-/// heads", ... With a filter, how much of the mass it left out (the mean over rows of the last
-/// matrix).
+/// Source, layers, heads and options, a few words each: "bert.npz", "layers 0:12", "mean of 12
+/// heads", ... With a filter, also the share of the mass that it left out (the mean over rows of
+/// the last matrix).
 std::vector<std::string> details_of(const Attribution& result, const Filter& filter);
-/// Those that all panels share, and how far the panels agree.
+/// The details that all panels share, and how well the panels agree.
 std::vector<std::string> details_of(const Comparison& result, const Filter& filter);
 
-/// "output token 4 'cat'", or "mean over the output tokens". `r` counts the rows of the values.
+/// "output token 4 'cat'", or "mean over the output tokens". `r` is a row of the values.
 std::string row_name(const Attribution& result, int r);
 
-/// What result.rows counts: the source's tokens, or those that were generated.
+/// What result.rows indexes: the source's tokens, or the generated ones.
 const std::vector<std::string>& output_tokens(const Attribution& result);
 
 }  // namespace headwater

@@ -12,7 +12,7 @@ struct Stop {
   Colour colour;
 };
 
-// Points of matplotlib's table (CC0) between which straight lines are good enough.
+// Points of matplotlib's table (CC0); straight lines between them are accurate enough.
 constexpr Stop viridis[] = {
     {0, {68, 1, 84}},      {15, {72, 23, 105}},   {30, {71, 42, 122}},   {45, {67, 61, 132}},
     {60, {61, 78, 138}},   {75, {53, 94, 141}},   {90, {46, 109, 142}},  {105, {41, 123, 142}},

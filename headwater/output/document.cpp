@@ -209,7 +209,7 @@ Document document(const Generated& result, const WriteOptions& options) {
   return out;
 }
 
-// [null, ...] where nothing could be computed.
+// An undefined mean is NaN here, which JSON writes as null.
 Document spreads_document(const std::vector<Spread>& spreads) {
   std::vector<double> means, deviations;
   std::vector<int> counts;
@@ -305,7 +305,7 @@ Document document(const Info& result, const WriteOptions&) {
   if (!result.source.ids.empty()) add(out, "ids", result.source.ids);
   add(out, "tokens", result.source.tokens);
   if (!result.source.places.empty()) {
-    // Two numbers each, as Python's tokenizers have them, but in bytes.
+    // Pairs, as in Python's tokenizers, but in bytes.
     Pairs offsets;
     std::vector<int> texts;
     for (const TokenPlace& place : result.source.places) {

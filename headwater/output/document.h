@@ -1,4 +1,4 @@
-// A result as an ordered tree of named values: what JSON and .npz hold, before either of them.
+// A result as an ordered tree of named values, from which JSON and .npz are written.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,18 +15,17 @@
 
 namespace headwater {
 
-/// Values with two axes, or three if stacked. Borrowed: it dies with the result it was made
-/// from.
+/// Values with two axes, or three if stacked. Borrowed: valid only as long as the result.
 struct Numbers {
   std::span<const Matrix> matrices;  // all of one shape; exactly one unless stacked
   bool stacked = false;
-  std::vector<bool> kept;               // not empty: rows are renormalised over these columns
-  std::span<const DoubleMatrix> exact;  // the same in double, where there is more than floats
+  std::vector<bool> kept;               // if not empty: rows are renormalised over these columns
+  std::span<const DoubleMatrix> exact;  // the same in double, if floats are not enough
 
   std::vector<int64_t> shape() const;
-  /// Row i of matrix k as it is to be written; `room` holds it where it had to be computed.
+  /// Row i of matrix k as written to the file; `room` holds it if it has to be computed.
   std::span<const float> row(int k, int i, Vector& room) const;
-  /// The same of `exact`.
+  /// The same for `exact`.
   std::span<const double> exact_row(int k, int i, std::vector<double>& room) const;
 };
 
@@ -34,13 +33,13 @@ struct Field;
 
 struct Document {
   std::vector<Field> fields;
-  bool apart = false;  // each field counts for itself: .npz has an array for each, not one text
+  bool apart = false;  // .npz has an array for each field, not one text for all
 
-  /// The field of that name, or null.
+  /// The field with that name, or null.
   const Field* find(std::string_view name) const;
 };
 
-/// A list of two numbers each.
+/// A list of pairs of numbers.
 using Pairs = std::vector<std::array<int, 2>>;
 
 using Value = std::variant<std::string, double, int64_t, bool, std::vector<std::string>,
@@ -52,9 +51,9 @@ struct Field {
   Value value;
 };
 
-/// All that the result records, under the names that its JSON has. Borrows the matrices of
-/// `result`. With a filter: which tokens it left out and how much of each row (of the last matrix)
-/// went with them.
+/// Everything that the result records, under the names of its JSON. Borrows the matrices of
+/// `result`. With a filter: which tokens it left out, and their share of each row (of the last
+/// matrix).
 Document document_of(ResultView result, const WriteOptions& options);
 
 }  // namespace headwater

@@ -36,7 +36,7 @@ class Writer {
     const char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     const std::string_view text(digits, static_cast<size_t>(end - digits));
     put(text);
-    // So that a reader with types sees a real number in every place that holds one.
+    // Typed readers then see a real number wherever there can be one.
     if (text.find_first_of(".e") == text.npos) put(".0");
   }
 
@@ -79,8 +79,7 @@ class Writer {
   std::string buffer_;
 };
 
-// Fields and rows stand on lines of their own down to here; what is nested deeper is kept on one
-// line.
+// Whether fields and rows get a line each. Deeper levels stay on one line.
 struct Layout {
   bool lines = true;
   int depth = 0;

@@ -8,13 +8,13 @@
 
 namespace headwater {
 
-/// Writes the document: a field a line, a row of values a line, a final line end. Always valid
-/// UTF-8 and valid JSON: bytes that are no UTF-8 become U+FFFD, a number that is not finite becomes
-/// null. Numbers are the shortest that read back as the same float (double outside of values).
-/// Holds one row of text at a time.
+/// Writes the document: one field a line, one row of values a line, and a final line end. The
+/// output is always valid UTF-8 and valid JSON: bytes that are not UTF-8 become U+FFFD, and a
+/// number that is not finite becomes null. Numbers are the shortest that read back as the same
+/// float (double outside values). Holds one row of text at a time.
 void write_json(const Document& document, const Sink& sink);
 
-/// The documents as a list.
+/// Writes the documents as a list.
 void write_json(const std::vector<Document>& documents, const Sink& sink);
 
 /// The document on one line, without a line end.

@@ -7,7 +7,7 @@
 namespace headwater {
 namespace {
 
-// The arrays of a document side by side: its values, or those of its panels.
+// The arrays of a document: its values, or those of its panels.
 std::vector<const Numbers*> values_of(const Document& document, const std::string& path) {
   for (const char* name : {"values", "M"})
     if (const Field* values = document.find(name)) return {&std::get<Numbers>(values->value)};

@@ -1,4 +1,4 @@
-// NumPy's .npy: one array behind a header of text.
+// NumPy's .npy: one array after a text header.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace headwater {
 
-/// The header of an array in C order; `type` is NumPy's word for it ("<f4"), `shape` is empty for
-/// one number. The numbers follow at a multiple of 64 bytes.
+/// The header of an array in C order. `type` is NumPy's name ("<f4"); `shape` is empty for a single
+/// number. The numbers follow at a multiple of 64 bytes.
 std::string npy_header(std::string_view type, const std::vector<int64_t>& shape);
 
-/// Writes the values as float32 (float64 where all of them are exact doubles): [rows, n], or [n]
-/// for a single row; one more leading axis for by-layer, one for the panels of a comparison, and
-/// one for several documents (`list`: also for one). Throws Error, which names `path`, for
-/// documents without values and for shapes that do not fit into one array.
+/// Writes the values as float32 (float64 if all of them are exact doubles): [rows, n], or [n] for a
+/// single row. By-layer results, the panels of a comparison, and several documents each add a
+/// leading axis (`list`: also for one document). Throws Error, which names `path`, for documents
+/// without values and for shapes that do not fit into one array.
 void write_npy(const std::vector<Document>& documents, bool list, const std::string& path,
                const Sink& sink);
 

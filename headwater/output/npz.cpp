@@ -69,8 +69,7 @@ class ArrayWriter {
       put(name, json_line(document));
   }
   void put(const std::string& name, const std::vector<Document>& documents) {
-    // Panels are numbered where the document stands, so that "0/values" is the same name as in a
-    // batch.
+    // Panels are numbered at the document's level, so "0/values" is the same name as in a batch.
     const std::string prefix = name.substr(0, name.rfind('/') + 1);
     for (size_t k = 0; k < documents.size(); ++k)
       add(fmt::format("{}{}/", prefix, k), documents[k]);

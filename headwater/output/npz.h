@@ -1,4 +1,4 @@
-// NumPy's .npz: everything that the JSON of a result holds, as named arrays.
+// NumPy's .npz: everything in a result's JSON, as named arrays.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,11 @@
 
 namespace headwater {
 
-/// Values are float32, whole numbers int64, other numbers float64, texts NumPy's unicode; options,
-/// source, filter and timing are texts of JSON. Panels are named "0/values", "1/values", ...;
-/// metrics have an array each ("metrics/mean_attention"); with `list` the names of document K begin
-/// with "K/". numpy.load reads all of it without allow_pickle. Throws Error, which names `path`,
-/// where one text of many is so long that NumPy's form, in which all are as long as the longest,
-/// would not fit into 1 GiB.
+/// Values are float32, integers int64, other numbers float64, texts NumPy's unicode; options,
+/// source, filter and timing are JSON texts. Panels are named "0/values", "1/values", ...; each
+/// metric has an array ("metrics/mean_attention"); with `list`, the names of document K start with
+/// "K/". numpy.load reads all of it without allow_pickle. NumPy pads all texts to the longest one:
+/// throws Error, which names `path`, if that would not fit into 1 GiB.
 void write_npz(const std::vector<Document>& documents, bool list, const std::string& path,
                const Sink& sink);
 

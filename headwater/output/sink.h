@@ -1,4 +1,4 @@
-// Where the bytes of an output go, piece after piece.
+// Receives the bytes of an output, piece by piece.
 #pragma once
 #include <functional>
 #include <string_view>

@@ -60,7 +60,7 @@ void write_npz_file(const Results& results, const std::string& path, const Write
       path, [&](const Sink& sink) { write_npz(documents_of(results, options), list, path, sink); });
 }
 
-// x.png and 3 give x-3.png.
+// x.png and 3 make x-3.png.
 std::string numbered(const std::string& path, size_t k) {
   std::filesystem::path place(path);
   const std::string name =
@@ -75,7 +75,7 @@ void write_pictures(const Results& results, const std::string& path, const Write
   const bool list = is_list(results, options);
   for (size_t k = 0; k < results.size(); ++k) {
     const std::string name = list ? numbered(path, k) : path;
-    // Figures first: a result without a picture has an error of its own, with or without fonts.
+    // Figures first: a result without a picture has its own error, with or without fonts.
     Figure figure = figure_of(results[k], options.filter, name);
     Typesetter typesetter;
     const std::string bytes = paint(layout(std::move(figure), typesetter), typesetter, name);

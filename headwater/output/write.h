@@ -1,4 +1,4 @@
-// Results to files: the ending of the name picks the format.
+// Writes results to files; the ending of the name selects the format.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace headwater {
 /// Writes results to `path`: .json .npy .npz .png .svg .pdf, or "-" for JSON on standard output.
 /// Several results (the items of a batch) become a JSON list, arrays named "K/name", an array with
 /// a leading axis in .npy (equal lengths only), or numbered pictures (x-0.png, x-1.png). A file is
-/// whole or not there at all, and an old one survives a failure. Throws Error for an ending that
-/// nobody knows (usage), for a result that has no such form, and if the file cannot be written.
+/// complete or not there at all, and an old one survives a failure. Throws Error for an unknown
+/// ending (usage), for a result that does not have this form, and if the file cannot be written.
 void write(const std::vector<ResultView>& results, const std::string& path,
            const WriteOptions& options = {});
 
@@ -22,8 +22,8 @@ void write(const std::vector<Result>& results, const std::string& path,
 /// Writes one result: write(attribution, "cls.svg").
 void write(ResultView result, const std::string& path, const WriteOptions& options = {});
 
-/// Throws as write() would for the ending and the place, before any work is done: makes and removes
-/// a file there.
+/// Throws as write() would for the ending and the place, before any work is done. Creates and
+/// removes a file there.
 void check_writable(const std::string& path);
 
 }  // namespace headwater

@@ -1,13 +1,13 @@
-// What is said about how results are shown and written.
+// How results are shown and written.
 #pragma once
 #include "headwater/result/filter.h"
 
 namespace headwater {
 
 struct WriteOptions {
-  Filter filter;        // tokens left out of what is shown
+  Filter filter;        // tokens to leave out
   bool timing = false;  // add the seconds
-  bool list = false;    // the results are those of a whole batch: written as several even if one
+  bool list = false;    // a whole batch: write a list even for one result
 };
 
 }  // namespace headwater

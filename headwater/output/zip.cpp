@@ -9,7 +9,7 @@ constexpr uint16_t first_of_january_1980 = 0x21;
 constexpr uint16_t utf8_names = 0x800;
 constexpr uint32_t in_zip64 = 0xFFFFFFFF;
 
-// Little-endian fields one after the other.
+// Appends little-endian fields.
 class Record {
  public:
   Record& two(uint64_t value) { return put(value, 2); }

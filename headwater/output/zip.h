@@ -9,17 +9,16 @@
 
 namespace headwater {
 
-/// The same members give the same bytes: no clock, no name of a machine. Sizes and checksums stand
-/// before the data, so that readers from front to back work too. Members and files above 4 GiB take
-/// zip64's form.
+/// The same members always give the same bytes: there is no date and no machine name in them. Sizes
+/// and checksums come before the data, so streaming readers work too. Members and files above 4 GiB
+/// use zip64.
 class ZipWriter {
  public:
-  /// Numbers from `wide_from` on are written in zip64's form; smaller values than the default are
-  /// for tests.
+  /// Numbers from `wide_from` on use zip64; smaller values than the default are for tests.
   explicit ZipWriter(Sink sink, uint64_t wide_from = 0xFFFFFFFF);
 
-  /// Writes a member. `content` is called twice, for the checksum and for the bytes, and must give
-  /// the same.
+  /// Writes a member. Calls `content` twice, for the checksum and for the bytes; it must give the
+  /// same both times.
   void add(const std::string& name, const std::function<void(const Sink&)>& content);
 
   /// Writes the directory. Nothing may be added afterwards.

@@ -1,4 +1,4 @@
-// What a method gives: values, and everything needed to tell two results apart.
+// The result of a method: its values, and everything that tells two results apart.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace headwater {
 
-/// Seconds, as --timing shows them.
+/// In seconds, as `timing` shows them.
 struct Timing {
   double reading = 0;    // getting and fusing the layers
   double preparing = 0;  // residual, discard, division
@@ -34,17 +34,17 @@ struct Attribution {
   Range layers;  // options.layers, resolved
   Description source;
   std::vector<int> rows;  // the output tokens, one for each row of values; empty if mean_row
-  std::vector<std::string> outputs;  // what `rows` counts, where not the source's own tokens
+  std::vector<std::string> outputs;  // what `rows` indexes, if not the source's own tokens
   bool mean_row = false;             // a single row: the mean over all output tokens
-  std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is just one
-  std::vector<int> columns;    // the input tokens, where not all n of them; else empty
+  std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is only one
+  std::vector<int> columns;    // the input tokens, if not all n; else empty
   std::vector<Matrix> values;  // each rows x n, or rows x columns
-  std::vector<DoubleMatrix> exact;  // values, where a float cannot hold them (flow); else empty
-  std::optional<GradientRecord> gradient;  // of method gradient
-  std::optional<std::vector<CutArc>> cut;  // of method flow, for one pair and where asked for
+  std::vector<DoubleMatrix> exact;         // values in double, if float cannot hold them (flow)
+  std::optional<GradientRecord> gradient;  // for method gradient
+  std::optional<std::vector<CutArc>> cut;  // for method flow with `cut`
   std::vector<std::string> notes;
   Timing timing;
-  std::string label;  // what a panel of a comparison is called, else ""
+  std::string label;  // the name of a comparison's panel, else ""
 };
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// Results that hold some of the input tokens only.
+// Results that hold only some of the input tokens.
 #pragma once
 #include <string_view>
 
@@ -6,8 +6,8 @@
 
 namespace headwater {
 
-/// Throws Error (usage) unless the result holds all input tokens; `what` needs them: a picture's
-/// file, or a filter.
+/// Throws Error (usage) unless the result holds all input tokens. `what` names what needs them: a
+/// picture's file, or a filter.
 void need_all_columns(const Attribution& result, std::string_view what);
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// How far methods agree with what a model's output really depends on, over a file of examples;
+// How well methods agree with what a model's output really depends on, over a file of examples.
 // method/evaluate/evaluate.h has the definitions.
 #pragma once
 #include <optional>
@@ -9,19 +9,19 @@
 
 namespace headwater {
 
-/// Over examples; NaN where there are none.
+/// Over examples; NaN if there are none.
 struct Spread {
   double mean = 0, deviation = 0;
   int count = 0;
 };
 
-/// One method's numbers, for each layer of the range; of a reference a single one.
+/// One method's numbers: one for each layer of the range, or a single one for a reference.
 struct MethodSpread {
   std::string method;
   std::vector<Spread> layers;
 };
 
-/// Against one reference.
+/// Correlations with one reference.
 struct CorrelationTable {
   std::string against;  // "blank-out", "gradient"
   std::vector<MethodSpread> methods;
@@ -38,20 +38,20 @@ struct FaithfulnessSpread {
   std::vector<double> curve;  // mean probability after each step
 };
 
-/// What was found for one example: correlation[reference][method][layer], NaN where there is none.
+/// The numbers of one example. correlation[reference][method][layer] is NaN if it is undefined.
 struct ExampleRecord {
   int line = 0;
   std::vector<std::string> tokens;
   int row = 0;
   Logit target;
-  std::optional<double> probability;  // where something was blanked out
+  std::optional<double> probability;  // if anything was blanked out
   std::vector<bool> counted;
-  std::vector<float> blank_out, gradient;  // of every token; blank-out 0 where it does not count
+  std::vector<float> blank_out, gradient;  // for every token; blank-out is 0 if it does not count
   std::vector<std::vector<std::vector<double>>> correlation;
 };
 
 struct EvaluateOptions {
-  bool blank_out = true, gradient = true;  // which references
+  bool blank_out = true, gradient = true;  // the references to compute
   bool faithfulness = false;
 };
 
@@ -61,7 +61,7 @@ struct Evaluation {
   EvaluateOptions what;
   Range layers;
   Description source;                // of the first example
-  std::vector<std::string> methods;  // those with layers, in the order of all tables
+  std::vector<std::string> methods;  // those with layers, in the order of every table
   std::vector<ExampleRecord> examples;
   std::vector<CorrelationTable> correlations;
   std::optional<TruthTable> truth;

@@ -17,9 +17,9 @@ void add_words(std::set<std::string>& words, const std::string& path) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty()) words.insert(line);
   }
-  // A folder opens and then does not read.
+  // A folder can be opened but not read.
   if (!file.eof())
-    fail("{}: cannot be read, expected a file with a token a line; check the name", path);
+    fail("{}: cannot be read, expected a file with one token a line; check the name", path);
 }
 
 void add(Filter& filter, std::string_view word) {
@@ -33,7 +33,7 @@ void add(Filter& filter, std::string_view word) {
   else if (word.size() > 1 && word.front() == '@')
     add_words(filter.words, std::string(word.substr(1)));
   else
-    fail_usage("filter '{}' is not known{}", harmless(word), suggestion(word, known));
+    fail_usage("unknown filter '{}'{}", harmless(word), suggestion(word, known));
 }
 
 }  // namespace

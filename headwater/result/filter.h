@@ -1,5 +1,5 @@
-// Tokens that are left out of what is shown and ranked: [CLS] and its like take half of the mass
-// and say little.
+// Tokens to leave out of displays and rankings. [CLS] and similar tokens take half of the mass and
+// say little.
 #pragma once
 #include <set>
 #include <string>
@@ -9,20 +9,20 @@
 namespace headwater {
 
 struct Filter {
-  bool special = false;         // [CLS] [SEP] <s> </s> <pad> <|endoftext|> and their like
-  bool punctuation = false;     // tokens of punctuation only
+  bool special = false;         // [CLS] [SEP] <s> </s> <pad> <|endoftext|> and similar
+  bool punctuation = false;     // tokens that are only punctuation
   bool common = false;          // English function words: the, of, to, is, ...
-  std::set<std::string> words;  // these tokens, as their source has them or as they are shown
-  bool renormalise = false;     // the rows of what is left are divided by their sums
+  std::set<std::string> words;  // these tokens, spelt as in the source or as displayed
+  bool renormalise = false;     // divide what is left of each row by its sum
 
   bool any() const { return special || punctuation || common || !words.empty(); }
 };
 
-/// Reads "special,punctuation,common,@FILE" (a token a line in FILE). Throws Error for an unknown
-/// word (usage) or a file that cannot be read.
+/// Parses "special,punctuation,common,@FILE", where FILE has one token a line. Throws Error for an
+/// unknown word (usage) or an unreadable file.
 Filter parse_filter(std::string_view text);
 
-/// For each token whether it is shown.
+/// Whether each token is shown.
 std::vector<bool> kept(const Filter& filter, const std::vector<std::string>& tokens);
 
 }  // namespace headwater

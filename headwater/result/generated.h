@@ -1,4 +1,4 @@
-// A text that a model wrote, and which prompt tokens each of its tokens comes from.
+// A text that a model wrote, and the prompt tokens that each of its tokens comes from.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,12 +10,12 @@
 namespace headwater {
 
 struct GenerateOptions {
-  int count = 20;          // tokens at most; with a continuation: all of it
+  int count = 20;          // the most tokens; with a continuation: all of it
   double temperature = 0;  // 0: always the best token
-  int top_k = 0;           // of the k best only; 0: of all
-  double top_p = 1;        // of the fewest best that have this share of the probability
+  int top_k = 0;           // sample from the k best tokens; 0: from all
+  double top_p = 1;        // sample from the smallest set with this total probability
   uint64_t seed = 0;
-  bool ignore_end = false;    // go on after the model's end token
+  bool ignore_end = false;    // continue after the model's end token
   bool own_position = false;  // attribute a token at its own position
   bool attribute = true;      // false: only the text
 };
@@ -25,21 +25,21 @@ struct Generated {
   GenerateOptions how;
   Description prompt;
   Range layers;                     // options.layers, resolved
-  std::vector<std::string> tokens;  // generated, and
+  std::vector<std::string> tokens;  // the generated tokens
   std::vector<int> ids;             // their ids
-  std::string text;                 // that they stand for
+  std::string text;                 // their text
   bool ended = false;               // by the model's end token
-  std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; none if not asked for
-  std::optional<int> shown;         // the one token that pictures are of; none: all
-  bool shown_by_layer = false;      // with that: each layer, not the last alone
+  std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; empty if not requested
+  std::optional<int> shown;         // the one token to show in pictures; none: all
+  bool shown_by_layer = false;      // with `shown`: every layer, not only the last
   std::vector<std::string> notes;
   Timing timing;
 };
 
-/// M of one layer (-1: the last) as a result like others: a row for each generated token, a column
-/// for each prompt token.
+/// M of one layer (-1: the last) as an Attribution: a row for each generated token, a column for
+/// each prompt token.
 Attribution at_layer(const Generated& generated, int layer = -1);
-/// M of one generated token: a matrix of one row for each layer, or with `last` that of the last.
+/// M of one generated token: a matrix with one row for each layer, or only the last one if `last`.
 Attribution of_token(const Generated& generated, int token, bool last = false);
 
 }  // namespace headwater

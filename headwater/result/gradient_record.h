@@ -1,4 +1,4 @@
-// What a result of method gradient records beside its values.
+// What a result of method gradient records besides its values.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace headwater {
 
-/// How the maps of the layers become one; method/gradient.h has the equations.
+/// How the maps of the layers are combined; method/gradient.h has the equations.
 enum class GradientRule { gradient, gradient_rollout, chefer };
 
-/// "gradient", "gradient-rollout", "chefer". Throws Error (usage) with the nearest word.
+/// Parses "gradient", "gradient-rollout" or "chefer". Throws Error (usage) with the nearest word.
 GradientRule parse_gradient_rule(std::string_view text);
 std::string to_string(GradientRule rule);
 

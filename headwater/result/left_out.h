@@ -1,5 +1,4 @@
-// What a filter does to a row of values: what goes, how much of the mass went with it, what is
-// left.
+// What a filter does to a row of values: the mass it leaves out, and the row that is left.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,11 +7,11 @@
 
 namespace headwater {
 
-/// The share, in [0, 1], of the row's sum in the columns that are not kept; 0 for a row of zeros.
+/// The share of the row's sum in columns that are not kept, in [0, 1]; 0 for a row of zeros.
 double mass_left_out(std::span<const float> row, const std::vector<bool>& kept);
 
-/// Writes the row to `out` with the columns that are not kept 0 and the others divided by their
-/// sum, where that is not 0.
+/// Writes the row to `out`: columns that are not kept become 0, the others are divided by their
+/// sum. If that sum is 0, all become 0.
 void renormalise(std::span<const float> row, const std::vector<bool>& kept, std::span<float> out);
 void renormalise(std::span<const double> row, const std::vector<bool>& kept, std::span<double> out);
 

@@ -15,11 +15,11 @@ struct Metrics {
   double rollout_max = 0;
   double rollout_entropy = 0;
   int batch_size = 0;
-  int seq_length = 0;  // as the arrays have it, padding included
+  int seq_length = 0;  // of the arrays, including padding
 
-  Options options;  // of the rollout
+  Options options;  // for the rollout
   Range layers;
-  int layer = 0;       // the layer A is of
+  int layer = 0;       // the layer that A is taken from
   Description source;  // of the first item
   std::vector<std::string> notes;
   Timing timing;

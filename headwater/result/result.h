@@ -1,4 +1,4 @@
-// What the methods make, and what every output takes.
+// The results that methods make and outputs write.
 #pragma once
 #include <concepts>
 #include <variant>
@@ -15,8 +15,8 @@ namespace headwater {
 /// Owns one result of any kind.
 using Result = std::variant<Attribution, Comparison, Metrics, Info, Generated, Evaluation>;
 
-/// Borrows one result of any kind: an Attribution, a Comparison, ..., or a Result. Passed by value,
-/// never kept: it dies with its owner.
+/// Borrows one result of any kind: an Attribution, a Comparison, ..., or a Result. Pass it by value
+/// and never store it: it is valid only as long as the result.
 class ResultView {
  public:
   template <class Kind>
@@ -28,7 +28,7 @@ class ResultView {
     std::visit([this](const auto& one) { result_ = &one; }, result);
   }
 
-  /// Calls take(result) with the one that it is.
+  /// Calls take(result) with the result in its own type.
   template <class Take>
   auto visit(Take take) const {
     return std::visit([&](const auto* one) { return take(*one); }, result_);

@@ -1,11 +1,11 @@
-// Which row of a result people want to see.
+// Which row of a result to show.
 #pragma once
 #include "headwater/result/attribution.h"
 
 namespace headwater {
 
-/// The row to show of a result that holds several: the last where all rows are there and nothing
-/// lies above the diagonal, which is how causal attention looks, else the first.
+/// The row to show of a result with several: the target's row for gradients; the last row if all
+/// rows are there and nothing is above the diagonal, as in causal attention; else the first.
 int row_to_show(const Attribution& result);
 
 }  // namespace headwater

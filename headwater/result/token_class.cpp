@@ -54,8 +54,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The word inside "[...]", "<...>" or "</...>", with the numbers that make <extra_id_7> and
-// [unused12] taken off.
+// A numbered word inside "[...]", "<...>" or "</...>", such as <extra_id_7> or [unused12].
 bool is_reserved(std::string_view word) {
   const size_t end = word.find_last_not_of("0123456789");
   const std::string_view stem = end == word.npos ? std::string_view() : word.substr(0, end + 1);

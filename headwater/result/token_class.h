@@ -1,21 +1,20 @@
-// What sort of token a token is, told from its text alone.
+// Classifies a token by its text alone.
 #pragma once
 #include <string_view>
 
 namespace headwater {
 
-/// A mark of the model rather than of the text: [CLS], [unused12], <s>, </s>, <pad>, <mask>, <bos>,
-/// <|endoftext|>, <start_of_turn>, ... A bracketed word is special only in capitals or as one of a
-/// fixed list, so that "<b>" and "[sic]" are text.
+/// A token of the model rather than of the text: [CLS], [unused12], <s>, </s>, <pad>, <mask>,
+/// <bos>, <|endoftext|>, <start_of_turn>, ... A bracketed word is special only in capitals or if it
+/// is on a fixed list, so "<b>" and "[sic]" count as text.
 bool is_special(std::string_view token);
 
-/// Punctuation and symbols only, at least one: "." "..." "--" and the like in ASCII, Latin-1,
-/// general punctuation, Chinese, Japanese, Arabic and full-width forms. `text` is a token as it is
-/// shown.
+/// At least one character, and only punctuation and symbols: "." "..." "--" and similar in ASCII,
+/// Latin-1, general punctuation, Chinese, Japanese, Arabic and full-width forms. `text` is a token
+/// as displayed.
 bool is_punctuation(std::string_view text);
 
-/// An English function word (the, of, to, is, ...), in capitals or not. `text` is a token as it is
-/// shown.
+/// An English function word (the, of, to, is, ...) in any case. `text` is a token as displayed.
 bool is_common(std::string_view text);
 
 }  // namespace headwater

@@ -23,7 +23,7 @@ bool continues_word(std::string_view token) {
 
 Spelling spelling_of(const std::vector<std::string>& tokens) {
   const auto any = [&](auto holds) { return std::any_of(tokens.begin(), tokens.end(), holds); };
-  // Maltese has U+0120 and U+010A as letters: the marks of the other vocabularies decide first.
+  // U+0120 and U+010A are letters in Maltese, so the marks of other vocabularies are checked first.
   if (any(continues_word)) return Spelling::word_piece;
   if (any([](const std::string& token) { return token.starts_with(word_start); }))
     return Spelling::sentence_piece;
@@ -38,7 +38,7 @@ Spelling spelling_of(const std::vector<std::string>& tokens) {
   return Spelling::word_piece;
 }
 
-// GPT-2 writes the bytes that print as themselves and the other 68, in order, as U+0100 and on.
+// GPT-2 writes printable bytes as themselves and the other 68, in order, as U+0100 and up.
 const std::map<char32_t, char>& byte_table() {
   static const std::map<char32_t, char> table = [] {
     std::map<char32_t, char> bytes;
@@ -57,7 +57,7 @@ std::string decode_bytes(const std::string& token) {
   std::string out;
   for (const char32_t c : code_points(token)) {
     const auto byte = byte_table().find(c);
-    // A token added to the vocabulary as it is, in letters that the table has not.
+    // A token that was added verbatim, with characters outside the table.
     if (byte == byte_table().end()) return token;
     out += byte->second;
   }
@@ -73,7 +73,7 @@ std::string decode_sentence_piece(const std::string& token) {
   return out;
 }
 
-// The token as text, with its leading space where it begins a word.
+// The token as text; if it starts a word, with a leading space.
 std::string decoded(const std::string& token, Spelling spelling) {
   if (spelling == Spelling::bytes) return decode_bytes(token);
   if (spelling == Spelling::sentence_piece) return decode_sentence_piece(token);
@@ -104,7 +104,8 @@ bool holds_cjk(char32_t c) {
   return c >= 0x2E80 && c != 0x3000 && c < 0x1F000 && display_width(c) == 2;
 }
 
-// Whether WordPiece's tokens a and b had a space between them: the vocabulary does not say.
+// Whether there was a space between WordPiece tokens a and b. The vocabulary does not say, so this
+// guesses.
 bool apart(const std::string& a, const std::string& b) {
   if (continues_word(b) || a.empty() || b.empty()) return false;
   if (is_special(a) || is_special(b)) return true;

@@ -11,7 +11,7 @@ std::vector<int> top_of(std::span<const Number> values, int count, const std::ve
   for (size_t j = 0; j < values.size(); ++j)
     if (kept.empty() || kept[j]) places.push_back(static_cast<int>(j));
   const auto end = places.begin() + std::clamp(count, 0, static_cast<int>(places.size()));
-  // Equal values by their place, which makes the order total and the choice the same everywhere.
+  // Equal values are ordered by index, so the order is total and the same on every machine.
   std::partial_sort(places.begin(), end, places.end(), [&](int a, int b) {
     const Number x = values[static_cast<size_t>(a)], y = values[static_cast<size_t>(b)];
     return x != y ? x > y : a < b;

@@ -5,8 +5,8 @@
 
 namespace headwater {
 
-/// The places of the `count` largest values among those kept, largest first, equal ones in order;
-/// fewer where there are fewer. `kept` has an entry for each value, or none: all are kept.
+/// The indices of the `count` largest kept values, or of all if there are fewer. Largest first; the
+/// lower index first among equals. An empty `kept` keeps all values.
 std::vector<int> top(std::span<const float> values, int count, const std::vector<bool>& kept = {});
 std::vector<int> top(std::span<const double> values, int count, const std::vector<bool>& kept = {});
 

@@ -1,4 +1,4 @@
-// What a file format hands over.
+// What a file format provides.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace headwater {
 
-/// Tokens as a file has them: one list for all items, or one for each.
+/// Tokens as in the file: one list for all items, or one for each.
 struct Tokens {
   std::vector<std::string> words;
   int lists = 1;  // words.size() / lists tokens each
@@ -20,8 +20,8 @@ struct Tokens {
 struct Arrays {
   std::string format;          // "npy", "npz", "safetensors", "json", "memory"
   std::string name;            // of the file
-  std::vector<Tensor> layers;  // one a layer in order, or a single one with all
-  std::optional<Tensor> mask;  // attention_mask: not 0 = real
+  std::vector<Tensor> layers;  // one for each layer in order, or a single one with all layers
+  std::optional<Tensor> mask;  // attention_mask: nonzero = real
   std::optional<Tokens> tokens;
   std::unique_ptr<MappedFile> file;  // keeps the bytes alive
 };

@@ -8,20 +8,20 @@
 namespace headwater {
 namespace {
 
-// A stream can be read in the order it lies in; any other order needs the numbers open in memory.
-bool lies_in_order(const LayerPlace& place, int n) {
+// A deflated array can only be read in its own order; any other order needs it decompressed.
+bool is_in_order(const LayerPlace& place, int n) {
   return place.column == 1 && place.row == static_cast<uint64_t>(n) &&
          (place.heads == 1 || place.head == static_cast<uint64_t>(n) * static_cast<uint64_t>(n));
 }
 
-// Makes it cheap to come back to where a map begins. A place to come back to takes about 45 KB, so
-// they lie far enough apart to take little beside what they save, however small the maps are; a
-// small array of small maps is simply laid open.
+// Marks places where maps start, so that going back to one is cheap. A mark takes about 45 KB, so
+// marks are far enough apart to cost little even if the maps are small. A small array of small maps
+// is simply decompressed.
 void mark_maps(Tensor& tensor, uint64_t map_bytes) {
   const uint64_t size = tensor.deflated->size() - tensor.skip;
   const uint64_t apart = std::max<uint64_t>(1 << 18, size / 1024);
   constexpr uint64_t small = 16 << 20;
-  if (size <= small && map_bytes < apart && map_bytes < size) return lay_open(tensor);
+  if (size <= small && map_bytes < apart && map_bytes < size) return decompress(tensor);
   const uint64_t step = (apart + map_bytes - 1) / map_bytes * map_bytes;
   for (uint64_t at = 0; at < size; at += step) tensor.deflated->mark(tensor.skip + at);
 }
@@ -60,17 +60,16 @@ AttentionBatch::AttentionBatch(Arrays given, ReadOptions how)
     if (!fits)
       fail(
           "{}: has {} tokens in {} list(s), expected {}, one for each position; save the tokens of "
-          "the same "
-          "input",
+          "the same input",
           arrays.name, arrays.tokens->words.size(), lists, n);
   }
   for (const LayerPlace& place : stack.layers) {
     Tensor& tensor = arrays.layers[static_cast<size_t>(place.array)];
     if (!tensor.deflated || place.offset != 0) continue;  // once for each array
-    if (lies_in_order(place, stack.n))
+    if (is_in_order(place, stack.n))
       mark_maps(tensor, size_of(tensor.type) * static_cast<uint64_t>(place.heads) * n * n);
     else
-      lay_open(tensor);
+      decompress(tensor);
   }
   description_.kind = arrays.format == "memory" ? "memory" : "file";
   description_.name = arrays.name;

@@ -1,4 +1,4 @@
-// The attention arrays of a file or of a caller as a batch of sources.
+// Attention arrays, from a file or a caller, as a batch of sources.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,8 +13,7 @@ namespace headwater {
 
 class AttentionBatch : public Batch {
  public:
-  /// Throws Error where the shapes, the mask or the tokens do not fit one another. Reads no
-  /// attention yet.
+  /// Throws Error if shapes, mask and tokens do not match. Reads no attention yet.
   AttentionBatch(Arrays arrays, ReadOptions options);
 
   const Description& description() const override { return description_; }

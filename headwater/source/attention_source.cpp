@@ -12,14 +12,12 @@ namespace headwater {
 namespace {
 
 constexpr double sum_tolerance = 1e-2;
-// A layer this large is given back to the system once it was read, so that a file of any size
-// passes through.
+// Layers of at least this size are released once they are read, so that a file of any size fits.
 constexpr uint64_t released_from = 16 << 20;
 
 }  // namespace
 
-// Rows of one layer into the fused map, block by block; a block's accumulators stay in the near
-// caches.
+// Fuses one layer block by block, so that a block's accumulators stay in the near caches.
 struct AttentionSource::Pass {
   AttentionSource& source;
   const LayerPlace& place;
@@ -62,19 +60,19 @@ struct AttentionSource::Pass {
            static_cast<uint64_t>(head) * place.head + static_cast<uint64_t>(row) * place.row +
            static_cast<uint64_t>(column) * place.column;
   }
-  const std::byte* open_at(uint64_t number) const {
+  const std::byte* bytes_at(uint64_t number) const {
     return tensor.bytes.data() + number * size_of(tensor.type);
   }
 
-  // Row r of the cropped head as floats, wherever its numbers lie.
+  // Row r of the cropped head as floats, for any strides.
   void copy_row(int head, int r, std::span<float> out) const {
     for (int j = 0; j < n; ++j)
       out[static_cast<size_t>(j)] = static_cast<float>(
-          number_at(tensor.type, open_at(number(head, source.kept_[static_cast<size_t>(r)],
-                                                source.kept_[static_cast<size_t>(j)]))));
+          number_at(tensor.type, bytes_at(number(head, source.kept_[static_cast<size_t>(r)],
+                                                 source.kept_[static_cast<size_t>(j)]))));
   }
 
-  // True if the row may be used as it is; false if it was replaced by the identity's. Throws
+  // Returns true if the row is valid, false if it was replaced by an identity row. Throws
   // otherwise.
   bool accept(int head, int r, std::span<float> row) {
     const ReadOptions& options = source.shared_->options;
@@ -97,10 +95,10 @@ struct AttentionSource::Pass {
     if (bad >= 0)
       fail(
           "{} has {} in column {}, expected weights of 0 or more; `nan` identity makes such rows "
-          "the identity's",
+          "identity rows",
           where(), row[static_cast<size_t>(bad)], bad);
     if (!options.any_sums && !(std::abs(sum - 1) <= sum_tolerance))
-      fail("{} sums to {:.6g}, expected 1; `sums` any takes rows that do not sum to 1", where(),
+      fail("{} sums to {:.6g}, expected 1; `sums` any accepts rows that do not sum to 1", where(),
            sum);
     return true;
   }
@@ -114,8 +112,7 @@ struct AttentionSource::Pass {
     return false;
   }
 
-  // The careful way through rows of one head that are already floats: looks at each row, mends or
-  // throws.
+  // Fuses rows of one head after checking each; repairs or throws.
   void fuse_checked(int head, int first_row, MatrixSpan rows, bool first, MatrixSpan out) {
     for (int r = 0; r < rows.rows(); ++r) accept(head, first_row + r, rows.row(r));
     std::vector<float> sums(static_cast<size_t>(rows.rows()));
@@ -124,15 +121,15 @@ struct AttentionSource::Pass {
                       out, sums);
   }
 
-  // Rows that lie open side by side are fused where they are; others are copied together first.
+  // Contiguous rows are fused in place. Others, and rows that look invalid, are copied and checked.
   void fuse_block(int b) {
     const MatrixSpan out = rows_of(b);
     const int first_row = b * block();
-    const bool direct = place.column == 1 && source.run_;
+    const bool direct = place.column == 1 && source.contiguous_;
     if (direct) {
       std::vector<float> sums(static_cast<size_t>(out.rows()) * static_cast<size_t>(heads));
       const std::byte* data =
-          open_at(number(first_head, source.kept_[0] + first_row, source.kept_[0]));
+          bytes_at(number(first_head, source.kept_[0] + first_row, source.kept_[0]));
       kernel::fuse_rows(reduce, true, weight,
                         {tensor.type, data, static_cast<std::ptrdiff_t>(place.row), heads,
                          static_cast<std::ptrdiff_t>(place.head)},
@@ -146,7 +143,7 @@ struct AttentionSource::Pass {
     }
   }
 
-  // A deflated layer comes in the order of its bytes: head by head, row by row.
+  // A deflated layer is read in the order of its bytes: head by head, row by row.
   void fuse_stream() {
     const uint64_t width = size_of(tensor.type);
     const size_t line = static_cast<size_t>(source.description_.padded) * width;
@@ -186,7 +183,7 @@ struct AttentionSource::Pass {
     const bool side_by_side =
         place.column == 1 && place.row == static_cast<uint64_t>(source.description_.padded);
     if (tensor.mapped && side_by_side && size * size_of(tensor.type) >= released_from)
-      release({open_at(number(first_head, 0, 0)), size * size_of(tensor.type)});
+      release({bytes_at(number(first_head, 0, 0)), size * size_of(tensor.type)});
   }
 };
 
@@ -202,7 +199,7 @@ AttentionSource::AttentionSource(std::shared_ptr<AttentionBatch::Shared> shared,
   if (kept_.empty())
     fail("{}: attention_mask leaves no token of item {}, expected at least one; check the mask",
          description_.name, item);
-  run_ = kept_.back() - kept_.front() + 1 == static_cast<int>(kept_.size());
+  contiguous_ = kept_.back() - kept_.front() + 1 == static_cast<int>(kept_.size());
   const auto& tokens = shared_->arrays.tokens;
   const size_t list = tokens && tokens->lists > 1 ? static_cast<size_t>(item) * n : 0;
   for (size_t k = 0; k < kept_.size(); ++k)
@@ -217,16 +214,16 @@ Matrix room_for(int n, const std::string& name) {
     return Matrix(n, n);
   } catch (const std::bad_alloc&) {
     fail(
-        "{}: has {} tokens, expected fewer: a map of {} x {} does not fit into memory; cut the "
-        "input shorter",
+        "{}: has {} tokens, expected fewer: a map of {} x {} does not fit into memory; shorten the "
+        "input",
         name, n, n, n);
   }
 }
 
 }  // namespace
 
-// While a layer is visited, the other threads fuse the next one into a second map: fusing waits for
-// memory and most visitors compute. Small maps are not worth handing over.
+// While a layer is visited, the other threads fuse the next one into a second map: fusing is bound
+// by memory, most visitors by computation. For small maps this is not worth it.
 void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
   const int n = static_cast<int>(kept_.size());
   const bool ahead = n >= 256 && range.size() > 1;
@@ -261,7 +258,7 @@ void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const 
 std::vector<std::string> AttentionSource::notes() const {
   if (mended_ == 0) return {};
   return {fmt::format(
-      "{} row(s) of heads with NaN, infinite or negative weights became the identity's", mended_)};
+      "{} row(s) of heads with NaN, infinite or negative weights became identity rows", mended_)};
 }
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// One item of a batch of attention arrays, read layer by layer, heads fused on the way.
+// One item of a batch of attention arrays: reads layer by layer and fuses heads as it reads.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@ namespace headwater {
 
 class AttentionSource : public Source {
  public:
-  /// Item `item` of what a batch has and says of itself. Crops padding by its mask. Throws Error if
-  /// no token is left.
+  /// Item `item` of a batch with this data and description. Crops padding by the mask. Throws Error
+  /// if no token is left.
   AttentionSource(std::shared_ptr<AttentionBatch::Shared> shared, Description description,
                   int item);
 
@@ -23,9 +23,9 @@ class AttentionSource : public Source {
   struct Pass;  // over one layer
   std::shared_ptr<AttentionBatch::Shared> shared_;
   Description description_;
-  std::vector<int> kept_;  // the real positions
-  bool run_ = true;        // they lie side by side
-  long mended_ = 0;        // bad rows of heads replaced in the pass over the layers so far
+  std::vector<int> kept_;   // the real positions
+  bool contiguous_ = true;  // kept_ has no gaps
+  long mended_ = 0;         // invalid rows of heads replaced so far in this pass
 };
 
 }  // namespace headwater

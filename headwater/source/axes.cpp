@@ -16,7 +16,7 @@ std::string spaced(const std::string& letters) {
   return text;
 }
 
-// "LHnn" out of "LHnn", "L H n n" or "L,H,n,n".
+// "LHnn" from "LHnn", "L H n n" or "L,H,n,n".
 std::string read_letters(const std::string& axes) {
   std::string letters;
   for (char c : axes) {
@@ -25,14 +25,13 @@ std::string read_letters(const std::string& axes) {
     const long most = c == 'n' ? 2 : 1;
     if (!known || std::count(letters.begin(), letters.end(), c) >= most)
       fail_usage(
-          "axes '{}': letter '{}' is {}, expected L, B and H at most once each and n twice; for "
-          "example "
-          "LHnn",
-          axes, c, known ? "there too often" : "unknown");
+          "`axes` '{}': letter '{}' is {}, expected L, B and H at most once each and n twice; for "
+          "example LHnn",
+          axes, c, known ? "given too often" : "unknown");
     letters += c;
   }
   if (std::count(letters.begin(), letters.end(), 'n') != 2)
-    fail_usage("axes '{}': n is not there twice, expected rows and columns; for example LHnn",
+    fail_usage("`axes` '{}': n is not given twice, expected rows and columns; for example LHnn",
                axes);
   return letters;
 }
@@ -46,7 +45,7 @@ std::string default_letters(const Tensor& tensor, bool single, const std::string
   if (!single && count == 3) return "Hnn";
   if (!single && count == 4) return "BHnn";
   fail(
-      "{}: has {} axes {}, expected {}; name them with `axes`, or leave out arrays that are no "
+      "{}: has {} axes {}, expected {}; name them with `axes`, or leave out arrays that are not "
       "attention",
       what, count, shape_text(tensor.shape),
       single ? "[n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]"
@@ -68,7 +67,7 @@ std::vector<uint64_t> steps_of(const Tensor& tensor) {
 
 Stack read_axes(const Arrays& arrays, const std::string& axes) {
   if (arrays.layers.empty())
-    fail("{}: holds no attention, expected an array for each layer; check what was saved",
+    fail("{}: has no attention, expected an array for each layer; check what was saved",
          arrays.name);
   Stack stack;
   stack.single = arrays.layers.size() == 1;
@@ -80,8 +79,7 @@ Stack read_axes(const Arrays& arrays, const std::string& axes) {
     if (!is_float(tensor.type))
       fail(
           "{}: holds numbers of type {}, expected f16, bf16, f32 or f64; leave out arrays that are "
-          "no "
-          "attention",
+          "not attention",
           what, name_of(tensor.type));
     const std::string letters = asked.empty() ? default_letters(tensor, stack.single, what) : asked;
     if (letters.size() != tensor.shape.size())

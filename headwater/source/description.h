@@ -9,27 +9,26 @@
 
 namespace headwater {
 
-/// Where a token stands in the text that it came from.
+/// The position of a token in the text that it came from.
 struct TokenPlace {
-  int text = 0;               // 0 the text, 1 its pair, -1 none: a special token that was added
+  int text = 0;               // 0: the text, 1: its pair, -1: none, an added special token
   size_t begin = 0, end = 0;  // bytes, half open
   bool operator==(const TokenPlace&) const = default;
 };
 
-/// What a source says of itself.
 struct Description {
   std::string kind;                 // "file", "memory", "model"
-  std::string name;                 // as the caller named it
-  std::vector<std::string> tokens;  // n of them, padding already cropped
+  std::string name;                 // as given by the caller
+  std::vector<std::string> tokens;  // n of them, without padding
   int layers = 0;
-  std::vector<int> heads;  // of each layer
-  int item = 0;            // which of the batch this is, and
-  int items = 1;           // how many the batch has
-  int padded = 0;          // the length before padding was cropped; n where there was none
-  std::optional<PatchGrid> patches;  // of a vision model, whose tokens are patches; else none
-  std::optional<bool> causal;        // whether a model looks back only; none: not known
-  std::vector<int> ids;              // of a model's tokens, else none
-  std::vector<TokenPlace> places;    // of a model's tokens in its text, else none
+  std::vector<int> heads;            // of each layer
+  int item = 0;                      // the index of this item in its batch
+  int items = 1;                     // the size of the batch
+  int padded = 0;                    // the length with padding; n if there was none
+  std::optional<PatchGrid> patches;  // for a vision model, whose tokens are patches
+  std::optional<bool> causal;        // whether a model only looks back; none: unknown
+  std::vector<int> ids;              // of a model's tokens; else empty
+  std::vector<TokenPlace> places;    // of a model's tokens in its text; else empty
 };
 
 }  // namespace headwater

@@ -36,14 +36,14 @@ bool is_attention_file(const std::string& path) {
 std::unique_ptr<Batch> open_file(const std::string& path, const ReadOptions& options) {
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
-    fail("{}: is not there, expected a file with attention; check the name", path);
+    fail("{}: does not exist, expected a file with attention; check the name", path);
   std::vector<std::string_view> endings;
   for (const Format& format : formats) {
     if (path.ends_with(format.ending))
       return std::make_unique<AttentionBatch>(format.read(path), options);
     endings.push_back(format.ending);
   }
-  fail_usage("{}: has an ending that no input format has{}", path,
+  fail_usage("{}: has an unknown ending{}", path,
              suggestion(std::filesystem::path(path).extension().string(), endings));
 }
 

@@ -10,12 +10,12 @@
 
 namespace headwater {
 
-/// The attention in a file, by its ending: .npy .npz .safetensors .json (see docs/formats.md). The
-/// file is mapped and its headers are checked; attention is read layer by layer when a method asks.
-/// Throws Error.
+/// The attention in a file; the ending gives the format: .npy .npz .safetensors .json
+/// (docs/formats.md). Maps the file and checks its headers; a layer is read when a method asks for
+/// it. Throws Error.
 std::unique_ptr<Batch> open_file(const std::string& path, const ReadOptions& options = {});
 
-/// Whether the name has the ending of a file of attention.
+/// Whether the name ends like a file of attention.
 bool is_attention_file(const std::string& path);
 
 /// A caller's array: C order, little endian, f16, bf16, f32 or f64.
@@ -25,7 +25,7 @@ struct ArrayView {
   const void* data = nullptr;
 };
 
-/// Layers that a caller holds in memory: one array for each, or a single one with all; shapes as in
+/// Layers in the caller's memory: one array for each, or a single one with all layers; shapes as in
 /// files. The arrays are borrowed and must outlive the batch. Throws Error as open_file does.
 std::unique_ptr<Batch> from_memory(const std::vector<ArrayView>& layers,
                                    const std::string& name = "memory",

@@ -17,7 +17,7 @@ Fuse parse_fuse(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data() + 5, end, head);
     if (error == std::errc() && stop == end) return Fuse::one(head);
-    fail_usage("fuse '{}': expected a number after 'head:'; for example head:3", text);
+    fail_usage("`fuse` '{}': expected a number after 'head:'; for example head:3", text);
   }
   constexpr std::array<std::string_view, 4> names = {"mean", "max", "min", "head:0"};
   fail_usage("unknown fuse '{}'{}", text, suggestion(text, names));

@@ -1,4 +1,4 @@
-// How the heads of a layer become one map.
+// How the heads of a layer are fused into one map.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,14 +19,14 @@ inline constexpr Fuse Fuse::mean = {Fuse::Kind::mean, 0};
 inline constexpr Fuse Fuse::max = {Fuse::Kind::max, 0};
 inline constexpr Fuse Fuse::min = {Fuse::Kind::min, 0};
 
-/// Reads "mean", "max", "min" or "head:K". Throws Error (usage) for anything else.
+/// Parses "mean", "max", "min" or "head:K". Throws Error (usage) for anything else.
 Fuse parse_fuse(std::string_view text);
 
-/// The number of the one head that `fuse` names, for a layer with `heads` of them. Throws Error if
-/// there is no such head; `name` is the source's.
+/// The index of the one head that `fuse` names, in a layer with `heads` heads. Throws Error if it
+/// does not exist; `name` is the source's.
 int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name);
 
-/// The same text back.
+/// The text that parse_fuse reads.
 std::string to_string(const Fuse& fuse);
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// What a source that can differentiate is asked for, and what it answers.
+// What to ask a source that can differentiate, and what it answers.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace headwater {
 struct Logit {
   std::string name;  // of its class or word, or "start:K", "end:K"
   int id = 0;        // the number of the class or word
-  int row = 0;  // the token whose logit it is; of classes of a whole input, the one read for it
+  int row = 0;       // the token that the logit belongs to, or that the classifier reads
   double value = 0;
 };
 
@@ -23,19 +23,19 @@ struct Target {
   std::optional<Logit> against;
 };
 
-/// Which logit, in words, and which maps.
+/// Which logit to differentiate, in words, and which maps to return.
 struct GradientRequest {
-  /// "best" is the largest logit. Else a class by name or number; a word, "token:WORD" where it
-  /// looks like something else, or its id; "start:K" or "end:K", or "start", "end" for the best.
+  /// "best" is the largest logit. Otherwise: a class by name or number; a word by itself, by id, or
+  /// as "token:WORD" if it is ambiguous; "start:K" or "end:K", or "start" or "end" for the best.
   std::string target = "best";
-  std::string against;     // the same, or "": none; "best" is the largest but the target
-  std::optional<int> row;  // the token whose word or class is meant, where every token has one
+  std::string against;     // the same, or "": none; "best" is the runner-up
+  std::optional<int> row;  // the token whose word or class is meant, if every token has one
   Fuse fuse;
-  Range range;  // of layers whose maps are wanted
+  Range range;  // the layers whose maps are wanted
 };
 
-/// Of the target with respect to each token's own embedding, as it is before positions, types and
-/// norms: the Euclidean norm of the gradient, and the sum over its numbers of gradient x embedding.
+/// The target's gradient with respect to each token's own embedding, before positions, types and
+/// norms: its Euclidean norm, and the sum over the entries of gradient x embedding.
 struct InputGradient {
   std::vector<float> norm, times_input;
 };
@@ -45,12 +45,11 @@ struct GradientAnswer {
   InputGradient input;
 };
 
-/// What becomes of a logit when tokens are blanked out.
+/// A logit after some tokens were blanked out.
 struct Outcome {
   double logit = 0;
-  /// Its share among the logits that it stands beside (softmax): the classes, the words of the
-  /// vocabulary, or for starts and ends of answers the tokens. Of a single class, 1 / (1 +
-  /// e^-logit).
+  /// Softmax over the logits it competes with: the classes, the vocabulary, or, for starts and ends
+  /// of answers, the tokens. For a single class, 1 / (1 + e^-logit).
   double probability = 0;
 };
 

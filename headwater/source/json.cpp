@@ -11,7 +11,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Nested lists of numbers, laid out flat; every list on one level must have the same length.
+// Flattens nested lists of numbers; all lists on one level must have the same length.
 class NestedLists {
  public:
   NestedLists(std::string what, bool booleans) : what_(std::move(what)), booleans_(booleans) {}
@@ -63,7 +63,7 @@ class NestedLists {
     }
     if (level == shape_.size())
       fail("{}: has a list where a number was expected, on level {}; check the file", what_, level);
-    // dom::array::size() saturates at 2^24 - 1, so the entries are counted.
+    // dom::array::size() saturates at 2^24 - 1, so count the entries.
     int64_t count = 0;
     for (const dom::element inner : list) {
       walk(inner, level + 1);
@@ -77,7 +77,7 @@ class NestedLists {
   }
 
   std::string what_;
-  bool booleans_;  // true and false are taken for 1 and 0
+  bool booleans_;  // true and false count as 1 and 0
   std::vector<int64_t> shape_;
   std::vector<double> numbers_;
 };
@@ -85,7 +85,7 @@ class NestedLists {
 Tokens tokens_of(const dom::element& root, const std::string& what) {
   Tokens tokens;
   dom::array list;
-  if (root.get(list)) fail("{}: is no list, expected a list of strings; check the file", what);
+  if (root.get(list)) fail("{}: is not a list, expected a list of strings; check the file", what);
   int lists = 0;
   size_t length = 0;
   for (const dom::element entry : list) {
@@ -96,10 +96,10 @@ Tokens tokens_of(const dom::element& root, const std::string& what) {
       continue;
     }
     if (entry.get(inner) || (lists == 0 && !tokens.words.empty()))
-      fail("{}: has an entry that is no string, expected strings only; check the file", what);
+      fail("{}: has an entry that is not a string, expected strings only; check the file", what);
     for (const dom::element one : inner) {
       if (one.get(word))
-        fail("{}: has an entry that is no string, expected strings only; check the file", what);
+        fail("{}: has an entry that is not a string, expected strings only; check the file", what);
       tokens.words.emplace_back(word);
     }
     if (lists++ == 0) length = tokens.words.size();
@@ -134,8 +134,8 @@ Arrays read_json(const std::string& path) {
   dom::object object;
   if (parse(parser, text, path).get(object))
     fail(
-        "{}: is no JSON object, expected {{\"tokens\": [...], \"attentions\": [...]}}; check the "
-        "file",
+        "{}: is not a JSON object, expected {{\"tokens\": [...], \"attentions\": [...]}}; check "
+        "the file",
         path);
   Arrays arrays;
   arrays.format = "json";
@@ -145,7 +145,7 @@ Arrays read_json(const std::string& path) {
     const bool twice = (key == "attentions" && !arrays.layers.empty()) ||
                        (key == "tokens" && arrays.tokens) ||
                        (key == "attention_mask" && arrays.mask);
-    if (twice) fail("{}: is there twice, expected it once; check the file", what);
+    if (twice) fail("{}: is given twice, expected once; check the file", what);
     if (key == "attentions")
       arrays.layers.push_back(NestedLists(what, false).read(value, "attentions"));
     if (key == "attention_mask")
@@ -173,9 +173,9 @@ std::vector<std::string> read_tokens(const std::string& path) {
   if (path.ends_with(".json")) {
     Tokens tokens = parse_tokens(text, path);
     if (tokens.lists != 1)
-      fail("{}: holds {} lists, expected one list of tokens; keep one", path, tokens.lists);
+      fail("{}: has {} lists, expected one list of tokens; keep one", path, tokens.lists);
     if (tokens.words.empty())
-      fail("{}: holds no token, expected a list of strings; check the file", path);
+      fail("{}: has no tokens, expected a list of strings; check the file", path);
     return tokens.words;
   }
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// The token at which a masked model is asked for a word.
+// The token that a masked model fills in.
 #pragma once
 #include <string_view>
 

@@ -5,7 +5,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Cuts the run of digits off the front of `text`, without its leading zeros.
+// Removes the run of digits at the front of `text` and returns it without leading zeros.
 std::string_view take_number(std::string_view& text) {
   size_t end = 0;
   while (end < text.size() && is_digit(text[end])) ++end;

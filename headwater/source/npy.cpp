@@ -8,7 +8,7 @@
 namespace headwater {
 namespace {
 
-// The header is a Python dictionary of three entries, as repr() writes it. This reads just that.
+// The header is a Python dictionary with three entries, as repr() writes it. This reads only that.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, const std::string& what) : text_(text), what_(what) {}
@@ -42,8 +42,7 @@ class HeaderReader {
   [[noreturn]] void bad() const {
     fail(
         "{}: its .npy header is damaged at character {}, expected descr, fortran_order and shape; "
-        "save it "
-        "again with numpy.save",
+        "save it again with numpy.save",
         what_, at_);
   }
   char peek() {
@@ -89,7 +88,7 @@ class HeaderReader {
       if (error != std::errc() || lengths.size() >= 32) bad();
       at_ = static_cast<size_t>(stop - text_.data());
       lengths.push_back(length);
-      take('L');  // Python 2's long integers
+      take('L');  // the suffix of Python 2's long integers
       if (!take(',') && peek() != ')') bad();
     }
     return lengths;
@@ -149,9 +148,8 @@ NpyHeader read_npy_header(std::span<const std::byte> bytes, const std::string& w
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   if (bytes.size() < 10 || std::memcmp(data, "\x93NUMPY", 6) != 0)
     fail(
-        "{}: does not begin as a .npy file does, expected the bytes \\x93NUMPY; check that it was "
-        "saved "
-        "with numpy.save",
+        "{}: does not start like a .npy file, expected the bytes \\x93NUMPY; check that it was "
+        "saved with numpy.save",
         what);
   const int version = data[6];
   if (version < 1 || version > 3)
@@ -161,7 +159,7 @@ NpyHeader read_npy_header(std::span<const std::byte> bytes, const std::string& w
   uint64_t start = 10;
   if (version >= 2) {
     if (bytes.size() < 12)
-      fail("{}: ends in its header, expected 12 bytes or more; copy it again", what);
+      fail("{}: ends in its header, expected at least 12 bytes; copy it again", what);
     length |= static_cast<uint64_t>(data[10]) << 16 | static_cast<uint64_t>(data[11]) << 24;
     start = 12;
   }
@@ -190,7 +188,7 @@ Arrays read_npy(const std::string& path) {
   const uint64_t claimed = count_of(header.shape, *header.type, path) * size_of(*header.type);
   const uint64_t there = bytes.size() - header.size;
   if (claimed != there)
-    fail("{}: holds {} bytes of numbers, expected {} for {} of {}; copy it again", path, there,
+    fail("{}: has {} bytes of numbers, expected {} for {} of {}; copy it again", path, there,
          claimed, shape_text(header.shape), name_of(*header.type));
   Tensor tensor;
   tensor.type = *header.type;

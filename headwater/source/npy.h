@@ -1,4 +1,4 @@
-// NumPy's .npy: one array behind a header of text. Versions 1 to 3, C and Fortran order.
+// NumPy's .npy: one array after a text header. Versions 1 to 3, C and Fortran order.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,8 +8,7 @@
 
 namespace headwater {
 
-/// What a .npy header says. `type` is none for text ("<U12"), whose width in characters is
-/// `characters`.
+/// A .npy header. `type` is none for text ("<U12"); then `characters` is its width.
 struct NpyHeader {
   std::optional<DType> type;
   int64_t characters = 0;
@@ -18,9 +17,9 @@ struct NpyHeader {
   uint64_t size = 0;  // bytes before the first number
 };
 
-/// Reads the header at the start of `bytes` (the first 64 KB of the file are enough). Throws Error
-/// naming `what` for anything that is not a .npy header, for pickled objects and for types that
-/// hold no numbers.
+/// Reads the header at the start of `bytes`; the first 64 KB of the file are enough. Throws Error
+/// naming `what` for anything that is not a .npy header, for pickled objects and for types that are
+/// not numbers.
 NpyHeader read_npy_header(std::span<const std::byte> bytes, const std::string& what);
 
 /// The array of a .npy file. Throws Error if the header and the size of the file disagree.

@@ -11,9 +11,9 @@
 namespace headwater {
 namespace {
 
-// NumPy keeps text as UTF-32, each entry filled up with zeros.
+// NumPy stores text as UTF-32, each entry padded with zeros.
 Tokens read_tokens(Tensor& tensor, int64_t characters) {
-  lay_open(tensor);
+  decompress(tensor);
   Tokens tokens;
   tokens.lists = tensor.shape.size() == 2 ? static_cast<int>(tensor.shape[0]) : 1;
   const size_t width = static_cast<size_t>(characters);
@@ -59,12 +59,12 @@ Member open_member(const ZipMember& zip, const std::string& what) {
   const uint64_t claimed = count_of(tensor.shape, tensor.type, what) * size_of(tensor.type);
   const uint64_t there = zip.size - member.header.size;
   if (width == 0 ? there != 0 : (there % width != 0 || there / width != claimed))
-    fail("{}: holds {} bytes of numbers, expected {} for {} of {}; copy the file again", what,
-         there, claimed * width, shape_text(tensor.shape), name_of(tensor.type));
+    fail("{}: has {} bytes of numbers, expected {} for {} of {}; copy the file again", what, there,
+         claimed * width, shape_text(tensor.shape), name_of(tensor.type));
   return member;
 }
 
-// Looked at before the tokens are laid open: a few bytes of a deflated file can claim millions.
+// Checked before the tokens are decompressed: a few bytes of a deflated file can claim millions.
 void check_count(const Tensor& tokens, const std::vector<Tensor>& layers, const std::string& what) {
   if (layers.empty()) return;
   const std::vector<int64_t>& axes = layers[0].shape;

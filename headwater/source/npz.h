@@ -1,4 +1,4 @@
-// NumPy's .npz: a zip file with a .npy array a member.
+// NumPy's .npz: a zip file whose members are .npy arrays.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace headwater {
 
-/// One array a layer, in the natural order of the numbers in their names; `attention_mask` and
-/// `tokens` apart. Stored arrays stay mapped, deflated ones are inflated as they are read.
+/// One array a layer, in the natural order of their names, except `attention_mask` and `tokens`.
+/// Stored arrays stay mapped; deflated ones are inflated as they are read.
 Arrays read_npz(const std::string& path);
 
 }  // namespace headwater

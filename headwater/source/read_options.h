@@ -5,12 +5,12 @@
 
 namespace headwater {
 
-/// The defaults take what the formats say.
+/// The defaults follow the formats.
 struct ReadOptions {
-  std::string axes = {};  // letters L B H n n in the order of the arrays' axes; "": by their number
-  std::vector<std::string> tokens = {};  // in place of the file's, if not empty
-  bool any_sums = false;                 // take rows that do not sum to 1
-  bool nan_identity = false;             // a head's bad row becomes the identity's
+  std::string axes = {};  // letters L B H n n in the order of the axes; "": by their number
+  std::vector<std::string> tokens = {};  // replace the file's, if not empty
+  bool any_sums = false;                 // accept rows that do not sum to 1
+  bool nan_identity = false;             // turn a head's invalid row into an identity row
 };
 
 }  // namespace headwater

@@ -45,7 +45,8 @@ Tensor read_entry(const dom::object& entry, std::span<const std::byte> data,
   for (const dom::element length : shape) {
     int64_t value;
     if (length.get(value) || tensor.shape.size() >= 32)
-      fail("{}: has a shape that is no list of numbers, expected one; save the file again", what);
+      fail("{}: has a shape that is not a list of numbers, expected one; save the file again",
+           what);
     tensor.shape.push_back(value);
   }
   uint64_t begin, end;
@@ -55,7 +56,7 @@ Tensor read_entry(const dom::object& entry, std::span<const std::byte> data,
         what);
   if (begin > end || end > data.size())
     fail(
-        "{}: lies at bytes {} to {}, expected a place within the {} bytes of numbers; copy the "
+        "{}: is at bytes {} to {}, expected a place within the {} bytes of numbers; copy the "
         "file again",
         what, begin, end, data.size());
   const uint64_t claimed = count_of(tensor.shape, tensor.type, what) * size_of(tensor.type);
@@ -93,13 +94,13 @@ Arrays read_safetensors(const std::string& path) {
   arrays.file = std::make_unique<MappedFile>(path);
   const std::span<const std::byte> bytes = arrays.file->bytes();
   if (bytes.size() < 8)
-    fail("{}: is {} bytes long, expected a header of 8 bytes or more; copy it again", path,
+    fail("{}: is {} bytes long, expected at least a header of 8 bytes; copy it again", path,
          bytes.size());
   uint64_t length;
   std::memcpy(&length, bytes.data(), 8);
   constexpr uint64_t longest = 100'000'000;  // the format's own limit
   if (length > longest || length > bytes.size() - 8)
-    fail("{}: claims a header of {} bytes, expected at most {}; it may be cut short: copy it again",
+    fail("{}: claims a header of {} bytes, expected at most {}; it may be truncated: copy it again",
          path, length, std::min<uint64_t>(longest, bytes.size() - 8));
   const std::span<const std::byte> data = bytes.subspan(8 + length);
 
@@ -115,7 +116,7 @@ Arrays read_safetensors(const std::string& path) {
     const std::string name(key);
     const std::string what = fmt::format("{}: array '{}'", path, name);
     if (!names.insert(name).second)
-      fail("{}: is there twice, expected each name once; save the file again", what);
+      fail("{}: is given twice, expected each name once; save the file again", what);
     dom::object entry;
     if (value.get(entry))
       fail("{}: is described wrongly, expected dtype, shape and data_offsets; save the file again",
@@ -127,7 +128,7 @@ Arrays read_safetensors(const std::string& path) {
       if (!error)
         arrays.tokens = parse_tokens(tokens, place);
       else if (error != simdjson::NO_SUCH_FIELD)
-        fail("{}: is no string, expected a JSON list of strings as text; save the file again",
+        fail("{}: is not a string, expected a JSON list of strings as text; save the file again",
              place);
       continue;
     }

@@ -6,8 +6,8 @@
 
 namespace headwater {
 
-/// One array a layer, in the natural order of the numbers in their names; `attention_mask` apart;
-/// tokens as a JSON list under "tokens" in the header's metadata. Nothing is copied.
+/// One array a layer, in the natural order of their names, except `attention_mask`. Tokens are a
+/// JSON list under "tokens" in the header's metadata. Nothing is copied.
 Arrays read_safetensors(const std::string& path);
 
 }  // namespace headwater

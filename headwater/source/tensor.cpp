@@ -27,7 +27,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-void lay_open(Tensor& tensor) {
+void decompress(Tensor& tensor) {
   if (!tensor.deflated) return;
   const uint64_t size = tensor.deflated->size() - tensor.skip;
   constexpr uint64_t piece = 1 << 20;
@@ -42,7 +42,7 @@ void lay_open(Tensor& tensor) {
 }
 
 std::vector<double> numbers_of(Tensor& tensor) {
-  lay_open(tensor);
+  decompress(tensor);
   const size_t width = size_of(tensor.type);
   std::vector<double> numbers(tensor.bytes.size() / width);
   for (size_t k = 0; k < numbers.size(); ++k)

@@ -14,7 +14,7 @@ constexpr uint32_t locator_signature = 0x07064b50, member_signature = 0x02014b50
 constexpr uint32_t local_signature = 0x04034b50;
 constexpr uint16_t zip64_field = 1;
 
-// Little-endian numbers at places that are checked.
+// Reads little-endian numbers with bounds checks.
 class Fields {
  public:
   Fields(std::span<const std::byte> bytes, const std::string& file) : bytes_(bytes), file_(file) {}
@@ -44,7 +44,7 @@ struct Directory {
   uint64_t offset = 0, size = 0, members = 0;
 };
 
-// The record at the end of the file; a comment of up to 64 KB may follow it.
+// Finds the record at the end of the file; a comment of up to 64 KB may follow it.
 Directory find_directory(const Fields& fields, const std::string& file) {
   constexpr uint64_t record = 22;
   uint64_t end = fields.size();
@@ -59,7 +59,7 @@ Directory find_directory(const Fields& fields, const std::string& file) {
     if (at == lowest) break;
   }
   if (end == fields.size())
-    fail("{}: has no zip directory at its end, expected one; it may be cut short: copy it again",
+    fail("{}: has no zip directory at its end, expected one; it may be truncated: copy it again",
          file);
   Directory directory{fields.at<uint32_t>(end + 16), fields.at<uint32_t>(end + 12),
                       fields.at<uint16_t>(end + 10)};
@@ -76,8 +76,7 @@ Directory find_directory(const Fields& fields, const std::string& file) {
   return directory;
 }
 
-// Sizes that do not fit into 32 bits stand in an extra field, in this order, only those that are
-// needed.
+// Sizes that do not fit into 32 bits are in an extra field: in this order, and only those needed.
 void read_zip64(std::span<const std::byte> extra, uint64_t& size, uint64_t& packed, uint64_t& local,
                 const std::string& file) {
   const Fields fields(extra, file);
@@ -111,7 +110,7 @@ void check_name(const std::string& name, const std::string& file, std::set<std::
 void check_overlaps(std::vector<ZipMember> members, const std::string& file) {
   std::sort(members.begin(), members.end(),
             [](const auto& a, const auto& b) { return a.bytes.data() < b.bytes.data(); });
-  const ZipMember* before = nullptr;  // the one that reaches furthest
+  const ZipMember* before = nullptr;  // the one that extends furthest
   for (const ZipMember& member : members) {
     if (member.bytes.empty()) continue;
     if (before && before->bytes.data() + before->bytes.size() > member.bytes.data())
@@ -167,12 +166,11 @@ std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::str
     if (!member.deflated && packed != size)
       fail("{}: member '{}' is stored in {} bytes, expected {}; copy the file again", file,
            member.name, packed, size);
-    // Deflate makes at most 1032 bytes out of one.
+    // Deflate expands one byte to at most 1032.
     if (member.deflated && size / 1033 > packed)
       fail(
           "{}: member '{}' claims {} bytes out of {}, expected at most 1032 for each; the file is "
-          "damaged or a "
-          "zip bomb",
+          "damaged or a zip bomb",
           file, member.name, size, packed);
     members.push_back(std::move(member));
     at += 46 + uint64_t{name_size} + extra_size + fields.at<uint16_t>(at + 32);

@@ -1,4 +1,4 @@
-// The directory of a zip file: where each member lies. Stored and deflated members, zip64.
+// The directory of a zip file: where each member is. Stored and deflated members, zip64.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace headwater {
 
 struct ZipMember {
   std::string name;
-  std::span<const std::byte> bytes;  // as they lie in the file
+  std::span<const std::byte> bytes;  // as in the file
   bool deflated = false;
-  uint64_t size = 0;  // of the bytes inside
+  uint64_t size = 0;  // of the decompressed bytes
   uint32_t checksum = 0;
 };
 
 /// All members in the order of the directory. Throws Error naming `file` for a truncated or damaged
-/// directory, encrypted members, other ways of compression, members that overlap, names that occur
+/// directory, encrypted members, other compression methods, overlapping members, names that occur
 /// twice or lead out of the folder, and members that claim more than deflate can hold.
 std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::string& file);
 

@@ -120,7 +120,7 @@ TEST(OutputFiles, SayWhenThereIsNoRoomAndLeaveNothing) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1 << 16, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  test::expect_error(work, {folder.path("a"), "make room"}, [&] {
+  test::expect_error(work, {folder.path("a"), "free some"}, [&] {
     OutputFile file(folder.path("a"));
     file.write(std::string(1 << 20, 'n'));
     file.commit();

@@ -73,7 +73,7 @@ TEST_F(Inflaters, RefuseToReadPastTheEnd) {
   Inflater inflater = whole();
   std::vector<std::byte> out(10);
   for (uint64_t offset : {open_.size() - 9, open_.size() + 1, ~uint64_t{0}, ~uint64_t{0} - 5})
-    test::expect_error(Error::Kind::work, {"f: holds 3000000 bytes"},
+    test::expect_error(Error::Kind::work, {"f: has 3000000 bytes"},
                        [&] { inflater.read(offset, out); });
 }
 
@@ -85,7 +85,7 @@ TEST_F(Inflaters, NoticeStreamsThatAreShortLongOrDamaged) {
                        [&] { cut.read(0, out); });
   }
   Inflater longer(bytes_of(packed_), open_.size() - 1, checksum_, "f");
-  test::expect_error(Error::Kind::work, {"goes on past 2999999 bytes"},
+  test::expect_error(Error::Kind::work, {"continues past 2999999 bytes"},
                      [&] { longer.read(0, std::span(out).first(out.size() - 1)); });
   Bytes damaged = packed_;
   for (size_t k = 1000; k < 1100; ++k) damaged[k] = static_cast<char>(~damaged[k]);

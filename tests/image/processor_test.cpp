@@ -77,8 +77,8 @@ TEST_F(Processor, RefusesWhatItDoesNotDo) {
   refused(vit + R"("size": 100000})", {"size is 100000", "16384"});
   refused(vit + R"("resample": 9})", {"resample is 9"});
   refused(R"({"image_processor_type": "CLIPImageProcessor"})", {"CLIPImageProcessor"});
-  refused("[1]", {"is no object"});
-  refused("{", {"is no JSON"});
+  refused("[1]", {"is not an object"});
+  refused("{", {"is not JSON"});
   put("config.json", R"({"model_type": "bert"})");
   refused("{}", {"names no image_processor_type", "'bert'"});
   std::filesystem::remove(folder_ + "/preprocessor_config.json");

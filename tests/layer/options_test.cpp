@@ -37,7 +37,7 @@ TEST(Options, OfAnUnknownWordAreBadUsageAndNameTheNearest) {
     expect_error(usage, {text, "number"}, [&] { parse_fuse(text); });
   expect_error(usage, {"row 'lst'", "did you mean 'last'"}, [] { parse_row("lst"); });
   for (const char* text : {"", "3", "a:b", "1:2:3", "1:x", ": ", "1.5:2"})
-    expect_error(usage, {fmt::format("layers '{}'", text), "0:6"}, [&] { parse_slice(text); });
+    expect_error(usage, {fmt::format("`layers` '{}'", text), "0:6"}, [&] { parse_slice(text); });
   // A word that is no typing mistake, and one that is a megabyte.
   expect_error(usage, {"row"}, [] { parse_row("a\nb"); });
   expect_error(usage, {"preset"}, [] { parse_preset(std::string(1 << 20, 'p')); });

@@ -208,7 +208,7 @@ TEST(Evaluate, RefusesRowsAndPresetsThatMeanNothingHere) {
   Options mean;
   mean.row.kind = Row::Kind::mean;
   expect_error(Error::Kind::usage, {"`row` mean"}, [&] { Evaluator(mean, {}); });
-  expect_error(Error::Kind::usage, {"preset metrics"},
+  expect_error(Error::Kind::usage, {"`preset` metrics"},
                [] { Evaluator(options_of(Preset::metrics), {}); });
 }
 

@@ -48,7 +48,7 @@ TEST(AConfig, NullIsAsGoodAsMissing) {
 TEST(AConfig, WithAnEntryNobodyKnowsIsRefusedByName) {
   EXPECT_EQ(refusal(bert(R"(, "window_of_doom": 7)")),
             "config.json: has an entry 'window_of_doom' (7) that headwater does not know, expected "
-            "only what it can follow; remove the entry if it changes nothing");
+            "only known entries; remove it if it has no effect");
 }
 
 TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
@@ -82,7 +82,7 @@ TEST(AConfig, OfRobertaWithoutAPositionBehindThePaddingIsRefused) {
   for (const int padding : {31, 32, 33, 10000})
     EXPECT_EQ(refusal(roberta(padding)),
               fmt::format("config.json: 'max_position_embeddings' is 32, expected more than {}, "
-                          "because positions begin after 'pad_token_id' {}; check both entries",
+                          "because positions start after 'pad_token_id' {}; check both entries",
                           padding + 1, padding));
 }
 
@@ -109,7 +109,7 @@ TEST(AConfig, OfAnUnknownFamilyNamesTheNearest) {
 }
 
 TEST(AConfig, ThatIsNoObjectOrSaysThingsTwiceIsRefused) {
-  EXPECT_NE(refusal("[1, 2]").find("is no JSON object"), std::string::npos);
+  EXPECT_NE(refusal("[1, 2]").find("is not a JSON object"), std::string::npos);
   EXPECT_NE(refusal(R"({"model_type": "bert", "model_type": "bert"})").find("twice"),
             std::string::npos);
 }

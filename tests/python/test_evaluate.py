@@ -159,7 +159,7 @@ def test_without_a_blank_token_gradients_are_left_and_a_note_says_so(folder, tmp
 def test_the_last_line_is_checked_before_the_first_is_evaluated(folder, tmp_path):
     good = [{"text": text, "label": 1} for text in TEXTS] * 100
     for bad, part in (({"text": "the cat", "label": "felime"}, "felime"), ({"text": "the " * 60}, "62 tokens"),
-                      ({"text": "the cat", "truth": [[3, 4]]}, "holds no token"), ({"prompt": "the cat"}, "no next word")):
+                      ({"text": "the cat", "truth": [[3, 4]]}, "covers no token"), ({"prompt": "the cat"}, "no next word")):
         path = save(tmp_path, good + [bad])
         message = fails(1, "evaluate", folder / "bert", "--examples", path, "-o", tmp_path / "x.json")
         assert f"line {len(good) + 1}: " in message and part in message
@@ -175,7 +175,7 @@ def test_files_of_other_editors_are_the_same_file(folder, tmp_path):
                for name in ("a.jsonl", "b.jsonl", "c.txt"))
     assert a == b == c
     (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbf")
-    assert "holds no line" in fails(1, "evaluate", folder / "bert", "--examples", tmp_path / "c.txt")
+    assert "has no lines" in fails(1, "evaluate", folder / "bert", "--examples", tmp_path / "c.txt")
     (tmp_path / "c.txt").write_bytes(b"\xef\xbb\xbfthe cat")
     words = ["rollout", folder / "llama", "--row", "last"]
     assert ask(*words, "--text-file", tmp_path / "c.txt") == ask(*words, "--text", "the cat")
@@ -217,21 +217,21 @@ def test_tables_and_curves(folder, tmp_path):
 
 @pytest.mark.parametrize("line, parts", [
     (b"", ["line 2 is empty"]),
-    (b"\xff\xfe\x00", ["line 2 is no UTF-8"]),
+    (b"\xff\xfe\x00", ["line 2 is not UTF-8"]),
     (b"{oops", ["line 2: is not JSON"]),
-    (b"[1]", ["line 2: is no JSON object"]),
+    (b"[1]", ["line 2: is not a JSON object"]),
     (b'{"txt": "the cat"}', ['"txt": is unknown', "'text'"]),
     (b'{"label": 1}', ["line 2: has none of"]),
     (b'{"text": "a", "prompt": "b"}', ["line 2: has several of"]),
     (b'{"text": "a", "text": "b"}', ["twice"]),
-    (b'{"text": 5}', ['"text": is no string']),
+    (b'{"text": 5}', ['"text": is not a string']),
     (b'{"text": "  "}', ['"text": is empty']),
     (b'{"text": "a", "answer": "b"}', ['"answer"', '"prompt" only']),
     (b'{"text": "a", "box": [0, 0, 1, 1]}', ['"box"', '"image" only']),
-    (b'{"text": "the cat", "truth": [[3, 9]]}', ["line 2", "no span of the text", "0 to 7"]),
-    (b'{"text": "the cat", "truth": [[2, 1]]}', ["no span of the text"]),
+    (b'{"text": "the cat", "truth": [[3, 9]]}', ["line 2", "not a span of the text", "0 to 7"]),
+    (b'{"text": "the cat", "truth": [[2, 1]]}', ["not a span of the text"]),
     (b'{"text": "the cat", "truth": []}', ['"truth": is empty']),
-    (b'{"text": "the cat", "truth": [[3, 4]]}', ["line 2", "truth [3, 4] holds no token"]),
+    (b'{"text": "the cat", "truth": [[3, 4]]}', ["line 2", "truth [3, 4] covers no token"]),
     (b'{"text": "the cat", "label": "7"}', ["line 2", "has no class 7"]),
     (b'{"image": "nowhere.png"}', ["line 2", "a model of text"]),
     (b'{"prompt": "the cat"}', ["line 2", "predicts no next word"]),

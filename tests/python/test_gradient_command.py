@@ -160,7 +160,7 @@ def test_what_cannot_be_differentiated_says_so(models, fox):
     assert "has no class 3, expected 0 to 2" in fails(1, *said, "--target", "3")
     assert "the target itself" in fails(1, *said, "--target", "1", "--against", "plural")
     assert "did you mean 'chefer'" in fails(2, *said, "--rule", "cheffer")
-    assert "rule gradient: has no residual" in fails(2, *said, "--residual", "0.3")
+    assert "--rule gradient: uses no residual" in fails(2, *said, "--residual", "0.3")
     assert "preset metrics" in fails(2, *said, "--rule", "gradient-rollout", "--preset", "metrics")
     assert "head" in fails(1, *said, "--head", "3")
     assert "layer" in fails(1, *said, "--layer", "3")

@@ -235,7 +235,7 @@ def test_an_index_may_not_lead_out_of_the_folder(tiny, tmp_path):
     (folder / "model.safetensors").unlink()
     index = {"weight_map": {"a": "../elsewhere.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert "expected the name of a file beside it" in fails(1, "rollout", folder, "--text", "the cat")
+    assert "expected the name of a file next to it" in fails(1, "rollout", folder, "--text", "the cat")
 
 
 def lines(folder, *texts):
@@ -257,11 +257,11 @@ def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
     assert "give --image FILE" in fails(1, "rollout", vit, "--text", "a cat")
     assert "give --text" in fails(1, "rollout", bert, "--image", photo)
     assert "several kinds of input" in fails(2, "rollout", bert, "--text", "a", "--ids", "1")
-    assert "which is for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
-    assert "is not there" in fails(1, "rollout", tmp_path / "nowhere", "--text", "a")
+    assert "which is only for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
+    assert "does not exist" in fails(1, "rollout", tmp_path / "nowhere", "--text", "a")
     (tmp_path / "not.png").write_text("I am text")
     assert "not.png" in fails(1, "rollout", vit, "--image", tmp_path / "not.png")
     (tmp_path / "lines.txt").write_bytes(b"fine\n\nfine\n")
     assert "line 2 is empty" in fails(1, "rollout", bert, "--text-file", tmp_path / "lines.txt")
     (tmp_path / "lines.txt").write_bytes(b"fine\n\xff\xfe\n")
-    assert "line 2 is no UTF-8" in fails(1, "rollout", bert, "--text-file", tmp_path / "lines.txt")
+    assert "line 2 is not UTF-8" in fails(1, "rollout", bert, "--text-file", tmp_path / "lines.txt")

@@ -170,7 +170,7 @@ def random_case(random, folder, presets=tuple(oracle.PRESETS)):
 def notes_of(emptied, options):
     if emptied == 0:
         return []
-    what = "became the identity's (empty identity)" if options.empty == "identity" else "stayed zero (empty zero)"
+    what = "became identity rows (empty identity)" if options.empty == "identity" else "stayed zero (empty zero)"
     return [f"{emptied} row(s) had nothing to divide by and {what}"]
 
 
@@ -326,7 +326,7 @@ def test_bad_rows_become_the_identitys_before_fusing_and_are_counted(bad, tmp_pa
     mended = stack.astype(np.float64)
     mended[1, 2, 3] = np.eye(5)[3]
     close(found["values"], oracle.rollout(list(mended), oracle.Options()))
-    assert found["notes"] == ["1 row(s) of heads with NaN, infinite or negative weights became the identity's"]
+    assert found["notes"] == ["1 row(s) of heads with NaN, infinite or negative weights became identity rows"]
 
 
 def test_rows_of_any_sum_are_divided(tmp_path):

@@ -153,7 +153,7 @@ def test_compare_has_panels_and_agreement(stack):
     (lambda a: hw.rollout(a, preset="papr"), "paper"),
     (lambda a: hw.rollout(a, row=17), "17"),
     (lambda a: hw.rollout(a, residual=1.5), "1.5"),
-    (lambda a: hw.rollout("nothing.npz"), "nothing.npz: is not there"),
+    (lambda a: hw.rollout("nothing.npz"), "nothing.npz: does not exist"),
     (lambda a: hw.rollout([a[0], a[0][:, :4, :4]]), "has 4 tokens"),
     (lambda a: hw.rollout(a, tokens=["a"]), "1 tokens were given, expected 6"),
     (lambda a: hw.rollout(3), "attention of type int"),

@@ -25,7 +25,7 @@ TEST_F(BadJson, IsNoJson) {
   expect_bad("{\"attentions\": [[NaN]]}", {"is not JSON"});
   expect_bad("{\"attentions\": [[1e999]]}", {"is not JSON"});
   expect_bad("{\"a\xff\": [[1]]}", {"is not JSON"});
-  expect_bad("[[1]]", {"no JSON object", "attentions"});
+  expect_bad("[[1]]", {"not a JSON object", "attentions"});
   expect_bad("{}", {"has no \"attentions\""});
 }
 
@@ -72,10 +72,10 @@ TEST_F(BadJson, HasTokensThatAreNone) {
   };
   expect_bad(with("null"), {"\"tokens\"", "list of strings"});
   expect_bad(with("\"ab\""), {"\"tokens\"", "list of strings"});
-  expect_bad(with("[1, 2]"), {"\"tokens\"", "no string"});
-  expect_bad(with("[\"a\", null]"), {"\"tokens\"", "no string"});
-  expect_bad(with("[\"a\", [\"b\"]]"), {"\"tokens\"", "no string"});
-  expect_bad(with("[[\"a\", \"b\"], \"c\"]"), {"\"tokens\"", "no string"});
+  expect_bad(with("[1, 2]"), {"\"tokens\"", "not a string"});
+  expect_bad(with("[\"a\", null]"), {"\"tokens\"", "not a string"});
+  expect_bad(with("[\"a\", [\"b\"]]"), {"\"tokens\"", "not a string"});
+  expect_bad(with("[[\"a\", \"b\"], \"c\"]"), {"\"tokens\"", "not a string"});
   expect_bad(with("[[\"a\", \"b\"], [\"c\"]]"), {"\"tokens\"", "different lengths"});
   expect_bad(with("[[\"a\", \"b\"], [\"c\", \"d\"]]"), {"4 tokens in 2 list(s)", "expected 2"});
   expect_bad(with("[]"), {"0 tokens", "expected 2"});

@@ -28,7 +28,7 @@ TEST_F(BadNpy, ClaimsMoreNumbersThanAFileCanHold) {
   expect_bad(npy_header("'<f4'", {most}), {"length 1152921504606846976"});
   expect_bad(npy_header("'<f4'", {1 << 30, 1 << 30}), {"[1073741824, 1073741824]", "fits"});
   expect_bad(npy_header("'<f8'", {1 << 30, 1 << 28, 1 << 28}), {"fits"});
-  expect_bad(npy_header("'<f4'", {12, 1 << 13, 1 << 13}), {"holds 0 bytes", "3221225472"});
+  expect_bad(npy_header("'<f4'", {12, 1 << 13, 1 << 13}), {"has 0 bytes", "3221225472"});
   expect_bad(npy_header("'<f4'", {9223372036854775807, 9223372036854775807}), {"length"});
   expect_bad(npy_header("'<f4'", {-1, 2}), {"length -1"});
   expect_bad(npy_header("'<f4'", {0, 2, 2}), {"length 0"});
@@ -36,9 +36,9 @@ TEST_F(BadNpy, ClaimsMoreNumbersThanAFileCanHold) {
 
 TEST_F(BadNpy, HoldsAnotherNumberOfBytes) {
   Bytes bytes = npy(DType::f32, {2, 2}, map);
-  expect_bad(bytes + '\0', {"holds 17 bytes", "expected 16", "[2, 2] of f32"});
+  expect_bad(bytes + '\0', {"has 17 bytes", "expected 16", "[2, 2] of f32"});
   bytes.pop_back();
-  expect_bad(bytes, {"holds 15 bytes", "expected 16"});
+  expect_bad(bytes, {"has 15 bytes", "expected 16"});
 }
 
 TEST_F(BadNpy, HoldsNoNumbers) {
@@ -80,7 +80,7 @@ TEST_F(BadNpy, HasADamagedHeader) {
 }
 
 TEST_F(BadNpy, IsSomethingElse) {
-  expect_bad("PK\x03\x04 and so on and so on", {"does not begin as a .npy", "numpy.save"});
+  expect_bad("PK\x03\x04 and so on and so on", {"does not start like a .npy", "numpy.save"});
   expect_bad(npy(DType::f32, {2, 2}, map, {4, false}), {"version 4", "expected 1, 2 or 3"});
   Bytes long_header = npy_header("'<f4'", {2, 2}, {2, false});
   long_header.replace(8, 4, "\xff\xff\xff\xff");

@@ -19,10 +19,10 @@ namespace {
 
 TEST(Opening, AFileThatIsNotThereIsAnError) {
   for (const char* path : {"missing.npy", "/no/such/folder/a.npz"})
-    expect_error(Error::Kind::work, {path, "is not there", "check the name"},
+    expect_error(Error::Kind::work, {path, "does not exist", "check the name"},
                  [&] { open_batch(path); });
   for (const char* name : {"", "verb-numbr", "no/such/model"})
-    expect_error(Error::Kind::work, {name, "is not there", "the name of a model that ships"},
+    expect_error(Error::Kind::work, {name, "does not exist", "the name of a model that ships"},
                  [&] { open_batch(name); });
 }
 
@@ -68,7 +68,7 @@ TEST(Opening, AFileWithTheWrongEndingIsAnError) {
 }
 
 TEST(Memory, WithoutArraysIsAnError) {
-  expect_error(Error::Kind::work, {"mine: holds no attention"}, [] { from_memory({}, "mine"); });
+  expect_error(Error::Kind::work, {"mine: has no attention"}, [] { from_memory({}, "mine"); });
   const float one = 1;
   expect_error(Error::Kind::work, {"mine: array 0", "length 0"}, [&] {
     from_memory({{DType::f32, {0, 0}, &one}}, "mine");

@@ -113,7 +113,7 @@ TEST_F(BadSafetensors, HasTokensThatAreNone) {
   expect_bad(with(R"({"tokens":"[\"a\"]"})"), map, {"1 tokens", "expected 2"});
   expect_bad(with(R"({"tokens":"not json"})"), map, {"metadata 'tokens'", "not JSON"});
   expect_bad(with(R"({"tokens":"{}"})"), map, {"metadata 'tokens'", "list of strings"});
-  expect_bad(with(R"({"tokens":"[1, 2]"})"), map, {"metadata 'tokens'", "no string"});
+  expect_bad(with(R"({"tokens":"[1, 2]"})"), map, {"metadata 'tokens'", "not a string"});
   expect_bad(with(R"({"tokens":["a", "b"]})"), map, {"metadata 'tokens'"});
   expect_bad(with("3"), map, {"__metadata__"});
 }

@@ -94,7 +94,7 @@ TEST_F(BadNpz, HasAChecksumThatIsNotThatOfItsBytes) {
 TEST_F(BadNpz, HoldsMoreOrLessThanItClaims) {
   ZipEntry entry{"a.npy", array + Bytes(10, '\0'), true};
   entry.size = array.size();
-  expect_bad({entry}, {"goes on past"});
+  expect_bad({entry}, {"continues past"});
   entry = {"a.npy", array};
   entry.size = array.size() + 1;
   expect_bad({entry}, {"stored in", "expected"});

@@ -139,7 +139,7 @@ TEST(BadTokenizer, APatternThatNeverEndsIsAnError) {
   EXPECT_TRUE(says(error_of([&] { tokenizer.encode(std::string(5000, 'x') + "y"); }), "gave up"));
   made.pre_tokenizer = R"({"type": "Split", "pattern": {"Regex": "["}, "behavior": "Isolated",
                            "invert": false})";
-  EXPECT_TRUE(says(error_of(made), "no regular expression"));
+  EXPECT_TRUE(says(error_of(made), "not a regular expression"));
 }
 
 TEST(BadTokenizer, TextsThatGrowWithoutEndAreAnError) {

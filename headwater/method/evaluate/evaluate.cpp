@@ -36,7 +36,7 @@ Vector at(std::span<const float> values, const std::vector<int>& places) {
   return out;
 }
 
-// How far the largest of D are true ones.
+// The share of true tokens among those of D with the largest value.
 double hit(std::span<const float> values, const std::vector<int>& given,
            const std::vector<bool>& truth) {
   float top = -std::numeric_limits<float>::infinity();
@@ -67,7 +67,7 @@ std::vector<int> counted_tokens(const Description& example, const Question& ques
     const bool place = !example.patches || j >= example.patches->prefix;
     if (seen && place && (question.counted.empty() || question.counted[k])) out.push_back(j);
   }
-  if (out.empty()) fail("{}: no token counts, expected one at least; filter less", example.name);
+  if (out.empty()) fail("{}: no token counts, expected at least one; filter less", example.name);
   return out;
 }
 
@@ -79,7 +79,7 @@ std::vector<int> given_of(const Description& example, const std::vector<int>& co
   for (const int j : counted)
     if (own[static_cast<size_t>(j)]) given.push_back(j);
   if (given.empty() || share_of(given, truth) == 0)
-    fail("{}: none of the true tokens counts, expected one at least; filter less", example.name);
+    fail("{}: none of the true tokens counts, expected at least one; filter less", example.name);
   return given;
 }
 
@@ -105,7 +105,7 @@ struct Evaluator::NamedValues {
   std::vector<std::span<const float>> by_layer;
 };
 
-// All methods, and the references with a single layer.
+// All methods, then the references, which have a single layer.
 std::vector<Evaluator::NamedValues> Evaluator::all_values(const std::vector<LayeredRow>& rows,
                                                           const ExampleRecord& record) {
   std::vector<NamedValues> out;
@@ -120,9 +120,10 @@ Evaluator::Evaluator(const Options& options, const EvaluateOptions& what)
     : options_(options), what_(what) {
   if (options.preset == Preset::metrics)
     fail_usage(
-        "preset metrics: is a product from below, expected one that gradients know; leave it out");
+        "`preset` metrics: is not supported by gradient rules, expected another preset; leave it "
+        "out");
   if (options.row.kind == Row::Kind::mean)
-    fail_usage("`row` mean: is no token, expected one output token; leave it out");
+    fail_usage("`row` mean: is not a token, expected one output token; leave it out");
   so_far_.options = options;
   so_far_.what = what;
   so_far_.methods = layered_methods();
@@ -161,7 +162,7 @@ void Evaluator::add(Source& source, const Question& question) {
           static_cast<float>(*record.probability - probabilities.without({j}));
   }
   const std::vector<NamedValues> values = all_values(rows, record);
-  // Everything that can fail comes before anything is kept.
+  // Everything that can fail comes first, so a failed example leaves no trace.
   std::vector<int> given;
   if (!question.truth.empty()) given = given_of(example, counted, question.truth);
   std::vector<Faithfulness> curves;
@@ -224,8 +225,8 @@ Evaluation Evaluator::result(std::string file) const {
       for (const auto& samples : hits_[m]) method.layers.push_back(spread_of(samples));
     }
     if (chances_.size() < out.examples.size())
-      out.notes.push_back(
-          fmt::format("{} of {} examples say the truth", chances_.size(), out.examples.size()));
+      out.notes.push_back(fmt::format("the truth is known for {} of {} examples", chances_.size(),
+                                      out.examples.size()));
   }
   for (size_t m = 0; m < faithfulness_.size(); ++m)
     out.faithfulness.push_back(spread_of(all_methods_[m], faithfulness_[m]));
@@ -247,10 +248,10 @@ void Evaluator::add_correlations(Evaluation& out) const {
       }
     }
     if (most > 0)
-      out.notes.push_back(fmt::format(
-          "against {}, up to {} of {} examples have no correlation, values being constant, and are "
-          "left out (count says where)",
-          references[r], most, out.examples.size()));
+      out.notes.push_back(
+          fmt::format("against {}: up to {} of {} examples have constant values, so no "
+                      "correlation, and are left out (see count)",
+                      references[r], most, out.examples.size()));
     out.correlations.push_back(std::move(table));
   }
 }

@@ -1,40 +1,38 @@
-// Evaluation: how far attention agrees with what a model's output really hangs on.
+// Evaluation: how well attention agrees with what a model's output really depends on.
 //
 // An example is an input x of n tokens and a target y, one logit of the model; p(x) is its softmax
-// probability. Its row i is the output token that the target is read from (a class: the token that
-// the head reads; a word: the place where it is predicted), unless a row is asked for. C are the
-// tokens that count: all of a text (for causal attention, those up to row i), the patches of an
-// image; options may leave out more.
+// probability. The example's row i is the output token that the target is read from, unless another
+// row is requested: for a class, the token that the classifier reads; for a word, the position that
+// predicts it. C is the set of tokens that count: all tokens of a text (for causal attention, those
+// up to row i), or the patches of an image. Options may leave out more.
 //
 // References: how important token j is to the model itself.
-//   blank-out   b_j = p(x) - p(x without j), token j being blanked out alone
-//   (Differentiable::outcome) gradient    g_j = |dy/de_j|, e_j the token's own embedding
-//   (gradient.h)
-// Methods, row i of each, for every layer l of the range j ... i-1:
-//   raw               the fused attention of layer l, nothing added
-//   rollout           rollout over layers j ... l (rollout.h)
-//   flow              exact maximum flow over layers j ... l (flow.h)
-//   gradient          G_l of layer l
-//   gradient-rollout  over layers j ... l
-//   chefer            over layers j ... l, all three as gradient.h says
+//   blank-out   b_j = p(x) - p(x without j), j alone blanked out (Differentiable::outcome)
+//   gradient    g_j = |dy/de_j|, with e_j the token's own embedding (gradient.h)
+// Methods: row i of each, for every layer l of the range a ... b-1.
+//   raw               the fused attention of layer l, unchanged
+//   rollout           rollout over layers a ... l (rollout.h)
+//   flow              exact maximum flow over layers a ... l (flow.h)
+//   gradient          G_l of layer l (gradient.h)
+//   gradient-rollout  over layers a ... l (gradient.h)
+//   chefer            over layers a ... l (gradient.h)
 //
-// Correlation (Abnar and Zuidema 2020, tables 1 and 2). Spearman's rank correlation between a
-// method's row and a reference over the tokens of C, equal values at their average rank. Mean and
-// standard deviation (of the population) over the examples; an example where either is constant on
-// C has none and is left out of that mean, and counted.
+// Correlation (Abnar and Zuidema 2020, tables 1 and 2): Spearman's rank correlation between a
+// method's row and a reference over the tokens of C, with average ranks for ties. Tables give the
+// mean and the population standard deviation over the examples. An example where either is constant
+// on C has no correlation: it is left out of the mean and counted.
 //
-// Truth. Where the tokens T that the answer must come from are known: with D the tokens of C that
-// the text or the image itself gave, and M those of D with a row's largest value, the example's hit
-// is |M and T| / |M|: 1 if the top token is a true one, 0 if not, the chance of drawing a true one
-// where several share the top. Chance is |D and T| / |D|. Both are means over the examples that say
-// the truth.
+// Truth: some examples name the tokens T that the answer must come from. Let D be the tokens of C
+// that belong to the text or image itself, and M those of D with the row's largest value. The
+// example's hit is |M and T| / |M|: 1 if the top token is true, 0 if not, and the share of true
+// tokens if several tie. Chance is |D and T| / |D|. Both are averaged over the examples with a T.
 //
-// Faithfulness, of each method over all layers of the range and of the references; method/
-// faithfulness.h has the definitions.
+// Faithfulness: of each method over all layers of the range, and of the references. faithfulness.h
+// has the definitions.
 //
-// Cost of an example: two forward passes and a backward pass, exact flow of one row from each layer
-// (the most of it for long inputs), |C| forward passes for blank-out, and for faithfulness at most
-// 20 for each method.
+// Cost of an example: two forward passes and a backward pass; exact flow of one row from each
+// layer, which dominates for long inputs; |C| forward passes for blank-out; and for faithfulness at
+// most 20 for each method.
 #pragma once
 #include <optional>
 #include <string>
@@ -48,23 +46,23 @@
 
 namespace headwater {
 
-/// What is asked of one example.
+/// What to ask about one example.
 struct Question {
-  int line = 0;                   // where it stands in its file
+  int line = 0;                   // its line in the file
   std::string target = "best";    // as in source/gradient.h
-  std::optional<int> target_row;  // the token whose word is meant; none: as the model has it
-  std::vector<bool> counted;      // of the tokens; empty: all
-  std::vector<bool> truth;        // of the tokens; empty: not known
+  std::optional<int> target_row;  // the token whose word is meant; none: the model's choice
+  std::vector<bool> counted;      // for each token; empty: all
+  std::vector<bool> truth;        // for each token; empty: unknown
 };
 
 class Evaluator {
  public:
-  /// options.row is the output token, all: that of the target. Throws Error (usage) for rows that
-  /// are no single token, and for preset metrics, whose product gradients do not know.
+  /// options.row is the output token; Row::all means the target's own. Throws Error (usage) for a
+  /// row that is not a single token, and for preset metrics, which gradient rules do not support.
   Evaluator(const Options& options, const EvaluateOptions& what);
-  /// Throws Error for a source that is no model, and as Differentiable do.
+  /// Throws Error for a source that is not a model, and as Differentiable does.
   void add(Source& source, const Question& question);
-  /// Of all examples so far, at least one.
+  /// The results for all examples so far; there must be at least one.
   Evaluation result(std::string file) const;
 
  private:
@@ -80,12 +78,12 @@ class Evaluator {
 
   Options options_;
   EvaluateOptions what_;
-  Evaluation so_far_;                                    // without what is over all examples
+  Evaluation so_far_;                                    // without what needs all examples
   std::vector<std::string> all_methods_;                 // those with layers, then the references
   std::vector<Samples> correlations_;                    // for each reference
-  Samples hits_;                                         // of all methods
-  std::vector<double> chances_;                          // an entry an example
-  std::vector<std::vector<Faithfulness>> faithfulness_;  // [method][example], of all methods
+  Samples hits_;                                         // for all methods
+  std::vector<double> chances_;                          // one for each example
+  std::vector<std::vector<Faithfulness>> faithfulness_;  // [method][example], for all methods
 };
 
 }  // namespace headwater

@@ -22,7 +22,7 @@ constexpr std::string_view keys[] = {"text", "prompt", "image", "answer", "label
 
 std::string read_text(const dom::element& value, const std::string& what) {
   std::string_view text;
-  if (value.get(text)) fail("{}: is no string, expected one; put it in quotes", what);
+  if (value.get(text)) fail("{}: is not a string, expected one; put it in quotes", what);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos || text.find('\0') != text.npos)
     fail("{}: is empty or binary, expected text; remove the line", what);
   return std::string(text);
@@ -38,7 +38,8 @@ std::vector<TextSpan> read_spans(const dom::element& value, size_t length,
                                  const std::string& what) {
   std::vector<TextSpan> spans;
   dom::array list;
-  if (value.get(list)) fail("{}: is no list, expected [[begin, end], ...]; check the line", what);
+  if (value.get(list))
+    fail("{}: is not a list, expected [[begin, end], ...]; check the line", what);
   for (const dom::element entry : list) {
     std::vector<uint64_t> ends;
     dom::array pair;
@@ -50,12 +51,12 @@ std::vector<TextSpan> read_spans(const dom::element& value, size_t length,
       }
     if (ends.size() != 2 || ends[0] >= ends[1] || ends[1] > length)
       fail(
-          "{}: has an entry that is no span of the text, expected [begin, end] in bytes within 0 "
+          "{}: has an entry that is not a span of the text, expected [begin, end] in bytes from 0 "
           "to {}; check the line",
           what, length);
     spans.push_back({ends[0], ends[1]});
   }
-  if (spans.empty()) fail("{}: is empty, expected a span at least; leave it out", what);
+  if (spans.empty()) fail("{}: is empty, expected at least one span; leave it out", what);
   return spans;
 }
 
@@ -69,7 +70,7 @@ ImageBox read_box(const dom::element& value, const std::string& what) {
       numbers.push_back(number);
     }
   if (numbers.size() != 4 || !(numbers[2] > 0) || !(numbers[3] > 0))
-    fail("{}: is no box, expected [x, y, width, height] in pixels; check the line", what);
+    fail("{}: is not a box, expected [x, y, width, height] in pixels; check the line", what);
   return {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
@@ -82,7 +83,7 @@ void check_keys(const LabelledInput& input, const std::set<std::string_view>& se
          kinds == 0 ? "none" : "several");
   const auto only = [&](std::string_view key, bool fits, const char* whom) {
     if (seen.contains(key) && !fits)
-      fail("{}: has \"{}\", expected it beside {} only; leave it out", where, key, whom);
+      fail("{}: has \"{}\", expected it only with {}; leave it out", where, key, whom);
   };
   only("answer", input.kind == Kind::prompt, "\"prompt\"");
   only("box", input.kind == Kind::image, "\"image\"");
@@ -100,9 +101,9 @@ class LineReader {
     dom::element root;
     const simdjson::padded_string text(line);
     if (const auto error = parser_.parse(text).get(root))
-      fail("{}: is not JSON ({}), expected an object a line; check it", where,
+      fail("{}: is not JSON ({}), expected one object a line; check it", where,
            simdjson::error_message(error));
-    if (root.get(object)) fail("{}: is no JSON object, expected one; check it", where);
+    if (root.get(object)) fail("{}: is not a JSON object, expected one; check it", where);
     LabelledInput input;
     std::set<std::string_view> seen;
     dom::element truth;
@@ -111,7 +112,7 @@ class LineReader {
       if (std::ranges::find(keys, key) == std::end(keys))
         fail("{}: is unknown{}", what, suggestion(key, keys));
       if (!seen.insert(*std::ranges::find(keys, key)).second)
-        fail("{}: is there twice, expected it once; check the line", what);
+        fail("{}: is given twice, expected once; check the line", what);
       if (key == "text" || key == "prompt" || key == "image") {
         input.kind = key == "text" ? Kind::text : key == "prompt" ? Kind::prompt : Kind::image;
         input.text = read_text(value, what);
@@ -144,7 +145,7 @@ std::vector<LabelledInput> read_examples(const std::string& path, std::optional<
                                file.bytes().size());
   LineReader reader(path);
   std::vector<LabelledInput> inputs;
-  // Some editors begin a file with a mark of its encoding.
+  // Some editors start a file with a byte order mark.
   for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {
     if (limit && static_cast<int>(inputs.size()) >= *limit) break;
     const size_t end = std::min(bytes.find('\n', at), bytes.size());
@@ -155,7 +156,7 @@ std::vector<LabelledInput> read_examples(const std::string& path, std::optional<
     if (line.find_first_not_of(" \t") == std::string_view::npos)
       fail("{} is empty, expected an example on each line; remove it", where);
     if (valid_utf8(line) != line || line.find('\0') != std::string_view::npos)
-      fail("{} is no UTF-8 text, expected text; check that the file is one", where);
+      fail("{} is not UTF-8, expected text; check that the file is text", where);
     LabelledInput input;
     if (json)
       input = reader.read(line, where);
@@ -165,7 +166,7 @@ std::vector<LabelledInput> read_examples(const std::string& path, std::optional<
     inputs.push_back(std::move(input));
     at = end + 1;
   }
-  if (inputs.empty()) fail("{}: holds no line, expected an example; add one", path);
+  if (inputs.empty()) fail("{}: has no lines, expected an example; add one", path);
   return inputs;
 }
 

@@ -10,7 +10,7 @@
 
 namespace headwater {
 
-/// Begin and end, half open, in bytes of a text.
+/// Begin and end (half open) in bytes of a text.
 using TextSpan = std::array<size_t, 2>;
 
 /// One line of the file.
@@ -19,19 +19,19 @@ struct LabelledInput {
   Kind kind = Kind::text;
   int line = 1;
   std::string text;             // or the prompt, or the path of the image
-  std::string answer;           // of a prompt: what follows it
+  std::string answer;           // for a prompt: the text that follows it
   std::string label;            // the class by name or number; "": the model's own choice
-  std::vector<TextSpan> truth;  // what matters in the text or prompt
-  std::optional<ImageBox> box;  // the same in pixels of the image
+  std::vector<TextSpan> truth;  // the parts of the text or prompt that matter
+  std::optional<ImageBox> box;  // the part of the image that matters, in pixels
 };
 
-/// A .txt has a text a line; a .jsonl has an object a line, one of
+/// A .txt has one text a line. A .jsonl has one object a line, in one of these forms:
 ///   {"text": "...", "label": "plural" or 1, "truth": [[begin, end], ...]}
 ///   {"prompt": "...", "answer": "...", "truth": [[begin, end], ...]}
 ///   {"image": "path from the file's folder", "label": ..., "box": [x, y, width, height]}
-/// in which label, truth and box may be left out. Reads the first `limit` lines at most. A byte
-/// order mark before the first and \r at the end of a line are no part of it. Throws Error, which
-/// names the line, for what is empty, no UTF-8, no JSON, or not one of these.
+/// label, truth and box are optional. Reads at most the first `limit` lines. Ignores a byte order
+/// mark at the start of the file and \r at the end of a line. Throws Error, which names the line,
+/// for anything that is empty, not UTF-8, not JSON or in another form.
 std::vector<LabelledInput> read_examples(const std::string& path, std::optional<int> limit = {});
 
 }  // namespace headwater

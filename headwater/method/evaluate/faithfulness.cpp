@@ -9,10 +9,10 @@ namespace {
 constexpr std::array<int, 5> shares = {1, 5, 10, 20, 50};  // per cent
 constexpr int steps = 10;
 
-// ceil(percent / 100 * count), in whole numbers.
+// ceil(percent / 100 * count) in integers.
 size_t part_of(size_t count, size_t percent) { return (count * percent + 99) / 100; }
 
-// Sorted, as Probabilities wants it.
+// Sorted, as Probabilities requires.
 std::vector<int> some(std::vector<int>::const_iterator begin,
                       std::vector<int>::const_iterator end) {
   std::vector<int> out(begin, end);

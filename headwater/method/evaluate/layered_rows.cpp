@@ -20,7 +20,7 @@ LayeredRow rows_of(std::string method, const Attribution& result) {
   return out;
 }
 
-// v times each layer from `top` down; `keep` adds what v was, as chefer does.
+// v times each layer from `top` down; `keep` adds the old v each time, as chefer does.
 Vector product_down(const std::vector<Matrix>& layers, size_t top, int row, bool keep) {
   Vector v(static_cast<size_t>(layers[top].columns()), 0.0f), next(v.size());
   v[static_cast<size_t>(row)] = 1;
@@ -46,7 +46,7 @@ GradientMaps gradient_maps(Source& source, const GradientRequest& request) {
     std::copy_n(map.data(), copy.size(), copy.data());
     out.maps.push_back(std::move(copy));
   });
-  std::ranges::reverse(out.maps);  // they came from the top down
+  std::ranges::reverse(out.maps);  // the backward pass gave the top layer first
   return out;
 }
 
@@ -57,7 +57,7 @@ std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int
   const Description& example = source.description();
   const Range range = resolve(options.layers, example.layers, example.name);
   std::vector<LayeredRow> out;
-  // Rollout first: it keeps the queries and keys that the others then use.
+  // Rollout first: it keeps the queries and keys that the others reuse.
   LayeredRow rolled = rows_of("rollout", rollout_by_layer(source, one));
   LayeredRow plain{"raw", {}};
   for (int l = range.begin; l < range.end; ++l)

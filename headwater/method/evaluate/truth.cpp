@@ -16,8 +16,8 @@ std::vector<bool> true_tokens(const Description& example, const std::vector<Text
       out[t] = any = true;
     }
     if (!any)
-      fail("truth [{}, {}] holds no token of {}, expected bytes of its text; check the span", begin,
-           end, example.name);
+      fail("truth [{}, {}] covers no token of {}, expected bytes of its text; check the span",
+           begin, end, example.name);
   }
   return out;
 }
@@ -38,7 +38,7 @@ std::vector<bool> true_patches(const Description& example, const ImageBox& box) 
   }
   if (!any)
     fail(
-        "box [{}, {}, {}, {}] holds the middle of no patch that {} sees, expected one at least; "
+        "box [{}, {}, {}, {}] contains the centre of no patch that {} sees, expected at least one; "
         "check the box",
         box.x, box.y, box.width, box.height, example.name);
   return out;

@@ -7,15 +7,15 @@
 
 namespace headwater {
 
-/// For each token whether it shares a byte with one of the spans of the first text. Throws Error if
-/// a span shares none with any token.
+/// Whether each token shares a byte with one of the spans of the first text. Throws Error if a span
+/// shares no byte with any token.
 std::vector<bool> true_tokens(const Description& example, const std::vector<TextSpan>& spans);
 
-/// For each token whether it is a patch whose middle lies in the box, in pixels of the original
-/// image. Throws Error if none does, or if the example is no image.
+/// Whether each token is a patch whose centre is in the box, given in pixels of the original image.
+/// Throws Error if none is, or if the example is not an image.
 std::vector<bool> true_patches(const Description& example, const ImageBox& box);
 
-/// For each token whether the text or the image itself gave it: no special token that was added.
+/// Whether each token belongs to the text or image itself, and is not an added special token.
 std::vector<bool> given_tokens(const Description& example);
 
 }  // namespace headwater

@@ -97,7 +97,7 @@ SourceBounds::SourceBounds(const Capacities& capacities, int top, const std::vec
                            int most)
     : capacities_(capacities) {
   const size_t stride = static_cast<size_t>(capacities.stride());
-  const int levels = top - 2;  // those between the source's own arcs and level 1
+  const int levels = top - 2;  // 1 ... top - 2: those between the source's own arcs and level 1
   const int count = std::min(levels, most);
   for (int k = 0; k < count; ++k)
     kept_.emplace_back(1 + k * levels / count, kernel::IntArray(sources.size() * stride));

@@ -8,7 +8,7 @@ namespace headwater {
 namespace {
 
 [[noreturn]] void broken(const char* what) {
-  fail("flow: a certificate does not hold ({}); this is a mistake in headwater: please report it",
+  fail("flow: a certificate does not hold ({}); this is a bug in headwater: please report it",
        what);
 }
 
@@ -33,15 +33,15 @@ void FlowCheck::flow(const kernel::FlowTask& task, const kernel::FlowSolver& sol
   int64_t supplied = 0, demanded = 0;
   for (int u = 0; u < capacities_.n(); ++u) {
     const int64_t from = solver.supplied(u), to = solver.demanded(u);
-    if (from < 0 || from > task.supply[u]) broken("more is sent than a supply has");
-    if (to < 0 || to > task.demand[u]) broken("more arrives than a demand asks for");
+    if (from < 0 || from > task.supply[u]) broken("a supply sends more than it has");
+    if (to < 0 || to > task.demand[u]) broken("a demand gets more than it asks for");
     in[static_cast<size_t>(task.top) - 1][static_cast<size_t>(u)] += from;
     out[static_cast<size_t>(task.bottom)][static_cast<size_t>(u)] += to;
     supplied += from;
     demanded += to;
   }
   solver.visit_flow([&](int level, int from, int to, int32_t amount) {
-    if (level <= task.bottom || level >= task.top) broken("an arc of another level carries flow");
+    if (level <= task.bottom || level >= task.top) broken("an arc outside the task carries flow");
     if (amount < 0 || amount > capacities_.row(level, from)[to])
       broken("an arc carries more than its capacity");
     out[static_cast<size_t>(level)][static_cast<size_t>(from)] += amount;
@@ -50,7 +50,7 @@ void FlowCheck::flow(const kernel::FlowTask& task, const kernel::FlowSolver& sol
   for (int k = task.bottom; k < task.top; ++k)
     if (in[static_cast<size_t>(k)] != out[static_cast<size_t>(k)])
       broken("a node does not pass on what it gets");
-  if (supplied != value || demanded != value) broken("a flow has another value");
+  if (supplied != value || demanded != value) broken("a flow does not have its value");
 }
 
 void FlowCheck::rows_are_full() const {
@@ -131,8 +131,8 @@ void SinkCheck::add_cut(const kernel::FlowTask& task, const kernel::FlowSolver& 
         if (sink(k - 1, v)) cut.below += capacities.row(k, u)[v];
     }
   }
-  if (above + cut.below != value) broken("a cut costs something else than the value");
-  // Where only some tokens can lie on a path, the cut holds for those.
+  if (above + cut.below != value) broken("a cut does not cost the value");
+  // With causal attention only some tokens can be on a path, and the cut is for those.
   for (int u = 0; u < capacities.n(); ++u)
     if ((u < task.begin || u >= task.end) && !capacities.causal())
       broken("a cut leaves tokens out");
@@ -155,7 +155,7 @@ void SinkCheck::bounded(int i, int top, int32_t value,
     best = std::min(best, sum);
   }
   if (top >= 3 && best > value) best = std::min(best, by_chain(i, top));
-  for (int l = 2; l <= top && best > value; ++l) {  // through level l - 1, whatever the source
+  for (int l = 2; l <= top && best > value; ++l) {  // through level l - 1, from any source
     int64_t sum = 0;
     for (int u = 0; u < n; ++u)
       sum += std::min<int64_t>(check_.column_sum(l, u),
@@ -179,8 +179,8 @@ void SinkCheck::bounded(int i, int top, int32_t value,
   if (best != value) broken("no upper bound equals the value");
 }
 
-// The cuts whose sink side is t's own chain and, at level top - 2, t and up to 7 that attend to it
-// most.
+// The cuts whose sink side is t's own chain and, at level top - 2, t and up to 7 tokens that attend
+// to it most.
 int64_t SinkCheck::by_chain(int i, int top) const {
   const Capacities& capacities = check_.capacities();
   const int n = capacities.n(), m = top - 2;

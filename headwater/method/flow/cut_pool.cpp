@@ -9,7 +9,7 @@ namespace headwater {
 
 void CutPool::add(const kernel::FlowTask& task, const kernel::FlowSolver& solver, int32_t value) {
   if (used_ == most) {
-    std::rotate(cuts_.begin(), cuts_.begin() + 1, cuts_.end());  // the least useful makes room
+    std::rotate(cuts_.begin(), cuts_.begin() + 1, cuts_.end());  // drops the least useful
     --used_;
   }
   if (used_ == cuts_.size()) cuts_.push_back({0, kernel::IntArray(stride_)});

@@ -1,7 +1,7 @@
-// Minimum cuts that were found for some sources of a sink, as bounds for the others.
+// Minimum cuts found for some sources of a sink, reused as bounds for the others.
 //
-// A cut between supplies and sink costs what it cuts of the supplies plus a part that does not
-// depend on them, so for another source it is that part plus what it cuts of that one's row.
+// The cost of a cut is the supplies it cuts plus a part that does not depend on the source. So for
+// another source, the same cut costs that part plus what it cuts of that source's row.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,21 +16,21 @@ class CutPool {
   explicit CutPool(int stride) : stride_(stride) {}
   void clear() { used_ = 0; }
 
-  /// The cut that `solver` has just found for `task`, whose value is `value`.
+  /// Adds the cut that `solver` has just found for `task`; it costs `value`.
   void add(const kernel::FlowTask& task, const kernel::FlowSolver& solver, int32_t value);
 
-  /// The least of all cuts for a source with these supplies, and `bound`.
+  /// The smaller of `bound` and the least cost of any cut for a source with these supplies.
   int64_t bound(const int32_t* supply, int64_t bound, int begin, int end);
 
  private:
   static constexpr size_t most = 12;
   struct Cut {
     int64_t below;
-    kernel::IntArray sink_side;  // of level top - 1: all ones where it is, so that min() selects
+    kernel::IntArray sink_side;  // of level top - 1; all ones on the sink's side, for min()
   };
   int stride_;
   std::vector<Cut> cuts_;
-  size_t used_ = 0;  // the first of them; the last is the most useful one
+  size_t used_ = 0;  // how many of cuts_ are in use; the last is the most useful
 };
 
 }  // namespace headwater

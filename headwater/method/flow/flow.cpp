@@ -17,7 +17,7 @@ namespace headwater {
 namespace {
 
 constexpr int most_tokens = 32768;
-constexpr double worth_a_note = 0.5;  // share of pairs that say nothing about their source
+constexpr double worth_a_note = 0.5;  // the share of saturated pairs
 
 std::vector<int> all_tokens(int n) {
   std::vector<int> tokens(static_cast<size_t>(n));
@@ -34,7 +34,7 @@ void normalise(DoubleMatrix& values) {
   }
 }
 
-// The values of one top layer as numbers, or the mean over their rows.
+// The values of one top level as fractions of 1, or the mean over their rows.
 DoubleMatrix in_units_of_one(const std::vector<int32_t>& values, int rows, bool mean) {
   const int columns = static_cast<int>(values.size()) / rows;
   DoubleMatrix out(mean ? 1 : rows, columns);
@@ -58,8 +58,8 @@ Matrix rounded(const DoubleMatrix& values) {
 
 std::string saturation_note(double share) {
   return fmt::format(
-      "{:.3g} % of the pairs carry all that their input token can take in, whatever the output "
-      "token is, and so say nothing about it; flow over fewer layers does",
+      "{:.3g} % of the pairs carry all that their input token can take in, regardless of the "
+      "output token, and so say nothing about it; flow over fewer layers does",
       std::floor(1000 * share) / 10);
 }
 

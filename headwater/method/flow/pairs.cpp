@@ -19,8 +19,8 @@ namespace headwater {
 namespace {
 
 constexpr int32_t unknown = -1;
-constexpr int most_surplus = 5;  // a flow is worth raising if its source still feeds all but a 5th
-// How a flow begins.
+constexpr int most_surplus =
+    5;  // a flow is worth raising if at most a 5th of it must be taken back
 enum class Start { anew, raised };
 
 constexpr int shallowest_universal = 5;  // layers: three below the vector, two above
@@ -42,7 +42,7 @@ class Pairs {
     if (request.certify) check_ = std::make_unique<FlowCheck>(capacities);
     if (top_ >= 2) intake_ = intake(capacities);
     for (size_t r = 0; r < request.sources.size(); ++r) order_.push_back(r);
-    // Later sources first: where attention is causal, their cuts hold for the earlier ones.
+    // Later sources first: with causal attention their cuts also hold for earlier ones.
     std::ranges::stable_sort(
         order_, [&](size_t a, size_t b) { return request.sources[a] > request.sources[b]; });
     for (int w = 0; w < workers_.count(); ++w) scratch_.emplace_back(capacities, top_);
@@ -64,7 +64,7 @@ class Pairs {
   }
 
  private:
-  // What a worker needs for the sink it is at.
+  // A worker's data for its current sink.
   struct Scratch {
     Scratch(const Capacities& capacities, int top)
         : bounds(capacities, std::max(top, 2)),
@@ -79,10 +79,10 @@ class Pairs {
     ChainBound chain;
     CutPool cuts;
     kernel::IntArray below, here, full;
-    std::vector<kernel::IntArray> known;  // values of all top layers
+    std::vector<kernel::IntArray> known;  // values of every top level
   };
 
-  // Every top layer of all sources: layer upon layer, sink by sink.
+  // Whether every level of all sources is wanted. Then the work goes sink by sink, level by level.
   bool climbing() const {
     return request_.every_top && static_cast<int>(request_.sources.size()) == n_;
   }
@@ -127,15 +127,14 @@ class Pairs {
   FlowValues values_;
   std::unique_ptr<FlowCheck> check_;
   std::vector<int32_t> intake_;
-  std::vector<int>
-      saturated_from_;  // [t]: the top layer from which on a vector settles all sources
+  std::vector<int> saturated_from_;  // [t]: the level from which one vector settles all sources
   std::vector<size_t> order_;
   std::vector<Scratch> scratch_;
   std::vector<std::vector<std::vector<int64_t>>> checked_sources_;
   int checked_top_ = 0;
 };
 
-// The pairs of a layer that one vector settles, and all of the layers above it.
+// Settles the pairs that one vector can, at one level and at all levels above it.
 void Pairs::universal() {
   saturated_from_.assign(static_cast<size_t>(n_), std::numeric_limits<int>::max());
   std::vector<int> place(static_cast<size_t>(n_), -1);
@@ -159,7 +158,7 @@ void Pairs::universal() {
       });
 }
 
-// A flow with its proof. Cuts go to the pool.
+// Computes one flow with its proof, and adds its cut to the pool.
 int32_t Pairs::solve(kernel::FlowSolver& solver, Scratch& scratch, int i, int t, int top,
                      int32_t limit, SinkCheck* check, Start start) {
   kernel::FlowTask task;
@@ -226,7 +225,7 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
     const int32_t* row = capacities_.row(top, i);
     if (causal && i < t) {
       out = 0;
-      continue;  // no path; the bounds below are zero, too
+      continue;  // there is no path, and the bounds below are zero too
     }
     if (top == 1) {
       out = row[t];
@@ -238,7 +237,7 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
       const int end =
           causal ? std::min(stride_, (i / kernel::flow_block + 1) * kernel::flow_block) : stride_;
       if (!bounds_known && !causal) {
-        // Mostly t takes in all it can, which needs no other bound.
+        // Usually t takes in all it can, and then no other bound is needed.
         out = solve(solver, scratch, i, t, top, most, check ? &*check : nullptr);
         bounds_known = out < most;
         if (bounds_known) compute_bounds();
@@ -260,8 +259,8 @@ void Pairs::one_sink(kernel::FlowSolver& solver, Scratch& scratch, size_t c, int
   report(count);
 }
 
-// All layers of one sink, source by source, where attention is causal: a flow starts as the one
-// from the layer below, and the values that bound it are those of earlier tokens, which are known.
+// All levels of one sink, source by source, for causal attention. A flow starts from that of the
+// level below. The values that bound it belong to earlier tokens and are already known.
 void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   const int t = request_.sinks[c];
   const kernel::FlowKernels& run = kernel::in_use().flow;
@@ -296,7 +295,7 @@ void Pairs::raise(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   report(static_cast<int64_t>(request_.sources.size()) * top_);
 }
 
-// All sources of one sink, layer upon layer: the values of a layer bound those of the next.
+// All sources of one sink, level by level: the values of a level bound those of the next.
 void Pairs::climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   const int t = request_.sinks[c];
   const kernel::FlowKernels& run = kernel::in_use().flow;
@@ -311,7 +310,7 @@ void Pairs::climb(kernel::FlowSolver& solver, Scratch& scratch, size_t c) {
   };
   std::copy_n(capacities_.bottom_column(t), stride_, scratch.here.data());
   keep(1);
-  int32_t any = kernel::flow_unit;  // what no source above exceeds
+  int32_t any = kernel::flow_unit;  // a bound for every source above
   for (int top = 2; top <= top_; ++top) {
     int64_t through = 0;
     for (int u = 0; u < n_; ++u)
@@ -349,7 +348,7 @@ void Pairs::climb_layer(kernel::FlowSolver& solver, Scratch& scratch, int t, int
     const int32_t* row = capacities_.row(top, i);
     int64_t limit =
         std::min<int64_t>(any, run.sum_of_minima(row, scratch.below.data(), begin, end));
-    // Sources below that all reach `any` carry it together.
+    // Nodes below that all reach `any` carry it together.
     if (limit == any && run.sum_of_minima(row, scratch.full.data(), begin, end) >= any) {
       out = any;
       if (check) check->combined(i, top, out);

@@ -1,4 +1,4 @@
-// Exact flow values for all pairs asked for: which of the ways to settle a pair is tried when.
+// Exact flow values for all requested pairs: decides which way to settle a pair is tried when.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,22 +8,22 @@
 
 namespace headwater {
 
-/// Told now and then how many of how many pairs are settled, from any thread but never from two at
-/// once. May throw to stop the work.
+/// Called now and then with the number of settled pairs and of all pairs. Calls come from any
+/// thread, never two at once. An exception stops the work.
 using FlowProgress = std::function<void(int64_t settled, int64_t pairs)>;
 
 struct FlowRequest {
   std::vector<int> sources;  // output tokens
   std::vector<int> sinks;    // input tokens
-  bool every_top = false;    // top layers 1 ... L rather than L alone
-  bool certify = false;      // every value is checked with plain code, as flow_certificate.h says
+  bool every_top = false;    // every top level 1 ... L, not only L
+  bool certify = false;      // check every value with plain code (certificate.h)
   FlowProgress progress;     // may be empty
 };
 
 struct FlowValues {
-  /// One for each top layer: sources.size() x sinks.size() values in units of 2^-30.
+  /// For each top level, sources.size() x sinks.size() values in units of 2^-30.
   std::vector<std::vector<int32_t>> tops;
-  /// Of the last: values that no source could exceed, so that they say nothing about it.
+  /// How many values at the last level no source could exceed; they say nothing about the source.
   int64_t saturated = 0;
 };
 

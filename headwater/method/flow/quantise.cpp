@@ -22,9 +22,10 @@ void quantise(std::span<const float> weights, std::span<int32_t> out) {
     const double down = std::floor(exact);
     out[j] = static_cast<int32_t>(down);
     left -= out[j];
-    remainders.emplace_back(down - exact, j);  // largest remainder first when ascending
+    remainders.emplace_back(down - exact, j);  // negated: sorts the largest remainder first
   }
-  // Fewer units than numbers are left over. Rounding of the division may have given one too many.
+  // Fewer units are left than there are weights. Rounding in the division can also make it one too
+  // many.
   const size_t count = static_cast<size_t>(std::abs(left));
   if (left > 0) {
     const auto end =

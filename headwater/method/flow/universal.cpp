@@ -94,7 +94,7 @@ class Universal {
     return value == task.limit;
   }
 
-  // Whether half of a few sinks are served: only then is the whole of it worth the time.
+  // Whether half of a few probed sinks are served; otherwise the rest is not worth the time.
   bool promising(int m) {
     if (static_cast<int>(open_.size()) < n_ || m >= top_ - 3) return true;
     const int count = std::min(probes, n_);
@@ -105,14 +105,14 @@ class Universal {
     return 2 * served >= count;
   }
 
-  // The level from which on all sources deliver the vector, or the top if only good_ ones do there;
-  // 0 if less than half do.
+  // The level from which all sources deliver the vector; the top if only those in good_ do; 0 if
+  // fewer than half do.
   int sources_from(int m) {
     for (int deep = fewest_deep; deep <= most_deep && m + deep < top_ && capacities_.stochastic();
          ++deep) {
       std::atomic<bool> all = true;
       workers_.run(n_, [&](kernel::FlowSolver& solver, int, int k) {
-        // Neighbours fail together: a step through all of them finds a failure early.
+        // Neighbours fail together, so large steps through the sources find a failure sooner.
         constexpr int64_t step = 7919;
         const int i = n_ % step == 0 ? k : static_cast<int>(k * step % n_);
         if (all && !delivers(solver, m, m + deep, i)) all = false;

@@ -12,11 +12,11 @@ namespace headwater {
 
 namespace {
 
-// Beside the capacities, `solvers` solvers and the result.
+// How many n x n matrices fit besides the capacities, `solvers` solvers and the result.
 int matrices_beside(const Capacities& capacities, int solvers) {
   constexpr double beside = 40e6;  // of 64 MB; the rest is for the program itself
   const int layers = capacities.layers(), n = capacities.n();
-  // Numbers, four bits an arc, and the arcs of collectors.
+  // Residual capacities, four bits an arc, and the arcs of collecting nodes.
   const double of_solver = 1.125 * std::max(0, layers - 2) + 0.25;
   const int result = 5;  // int32, double, float and the lowest layer's columns
   const double extra = beside / (4.0 * n * n);
@@ -29,7 +29,7 @@ int matrices_beside(const Capacities& capacities, int solvers) {
 Workers::Workers(const Capacities& capacities) : network_(capacities.network()) {
   int count = std::max(1, threads());
   while (count > 1 && matrices_beside(capacities, count) < 0) --count;
-  // Half of what is left is for columns, which solvers need where the search is needed often.
+  // Half of the rest is for columns, which speed up the search.
   const int left = std::max(0, matrices_beside(capacities, count));
   const int transposed = std::min(left / 2, std::max(0, capacities.layers() - 2));
   matrices_left_ = left - transposed;

@@ -1,4 +1,4 @@
-// The solvers of a flow computation, one a thread, as many as memory allows.
+// The solvers of a flow computation: one a thread, as many as memory allows.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,12 +17,12 @@ class Workers {
 
   int count() const { return static_cast<int>(solvers_.size()); }
 
-  /// How many n x n matrices of int32 the rest of the work may take: a flow over these layers takes
-  /// at most (2 L + 8) n^2 x 4 bytes and 64 MB.
+  /// How many n x n matrices of int32 the rest of the work may use. A flow takes at most (2 L + 8)
+  /// n^2 x 4 bytes and 64 MB in all.
   int matrices_left() const { return matrices_left_; }
 
-  /// Calls task(solver, worker, k) for k = 0 ... tasks - 1, each once, in any order. What one
-  /// throws is thrown again here, after the others have stopped.
+  /// Calls task(solver, worker, k) once for each k = 0 ... tasks - 1, in any order. If a task
+  /// throws, the others stop and run() rethrows.
   void run(int tasks, const std::function<void(kernel::FlowSolver&, int worker, int k)>& task);
 
  private:

@@ -16,7 +16,7 @@ Architecture albert(const Config& config) {
   config.expect_number("net_structure_type", 0);
   config.expect_number("num_memory_blocks", 0);
   config.pass_over({"classifier_dropout_prob"});
-  // Layer l belongs to group floor(l / (layers / groups)), in real numbers.
+  // Layer l belongs to group floor(l / (layers / groups)), with real division.
   model.layer = [groups, layers](int layer) {
     const int64_t group = static_cast<int64_t>(layer) * groups / layers;
     return fmt::format("encoder.albert_layer_groups.{}.albert_layers.0.", group);

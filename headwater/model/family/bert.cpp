@@ -44,7 +44,7 @@ Architecture bert(const Config& config) {
   ClassifierNames next = sequence_head(".pooler.dense", Activation::tanh, "cls.seq_relationship");
   next.task = "ForNextSentencePrediction";
   model.classifiers.push_back(next);
-  // The weights for pre-training also have the other head; that over words is the one of use.
+  // Weights from pre-training have both classifiers; the one over words is used.
   ClassifierNames words = masked_head("cls.predictions.transform.dense", model.activation,
                                       "cls.predictions.transform.LayerNorm",
                                       "cls.predictions.decoder", "cls.predictions.bias");

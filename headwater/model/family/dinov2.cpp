@@ -1,5 +1,5 @@
-// DINOv2 (Oquab et al. 2024), with registers (Darcet et al. 2024): ViT, with a factor for each
-// number of what a block adds, and positions that are resized to the image.
+// DINOv2 (Oquab et al. 2024), with registers (Darcet et al. 2024): ViT, with a scale for each
+// column that a block adds, and positions that are resized to the image.
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
 

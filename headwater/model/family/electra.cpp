@@ -17,7 +17,7 @@ Architecture electra(const Config& config) {
   model.classifiers.push_back(masked_head("generator_predictions.dense", Activation::gelu,
                                           "generator_predictions.LayerNorm", "generator_lm_head",
                                           ""));
-  // Whether each token was replaced.
+  // Predicts whether each token was replaced.
   ClassifierNames replaced = sequence_head("discriminator_predictions.dense", model.activation,
                                            "discriminator_predictions.dense_prediction");
   replaced.task = "ForPreTraining";

@@ -1,5 +1,5 @@
-// The families of models: each is one function from config.json to an Architecture, in a file of
-// its own, and a line in families.cpp.
+// The model families: each is one function from config.json to an Architecture, in its own file,
+// and a line in families.cpp.
 #pragma once
 #include "headwater/model/architecture.h"
 

@@ -1,4 +1,4 @@
-// GPT-2 (Radford et al. 2019): causal, norms before each half, weights stored input by output.
+// GPT-2 (Radford et al. 2019): causal, norms before each half, weights stored as input x output.
 #include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
@@ -16,7 +16,7 @@ Architecture gpt2(const Config& config) {
   model.activation = activation(config, "activation_function", "gelu_new");
   model.scaled = config.flag_or("scale_attn_weights", true);
   model.scaled_by_layer = config.flag_or("scale_attn_by_inverse_layer_idx", false);
-  // The order of operations for f16 training; the same numbers in float.
+  // The order of operations in f16 training; the results are the same in float.
   config.pass_over({"reorder_and_upcast_attn"});
   config.pass_over({"attn_pdrop", "embd_pdrop", "resid_pdrop", "n_ctx", "summary_activation",
                     "summary_first_dropout", "summary_proj_to_labels", "summary_type",

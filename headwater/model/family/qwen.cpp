@@ -1,5 +1,5 @@
 // Qwen2 (Yang et al. 2024): Llama with biases for queries, keys and values, and windows in some
-// layers. Qwen3 (Yang et al. 2025): the same without those biases, with norms of each head's
+// layers. Qwen3 (Yang et al. 2025): the same without those biases, and with norms for each head's
 // queries and keys.
 #include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
@@ -8,7 +8,7 @@
 namespace headwater::family {
 namespace {
 
-// Which layers have a window: by layer_types, or in older files all from max_window_layers on.
+// Which layers have a window: by layer_types or, in older files, all from max_window_layers on.
 std::vector<int> read_windows(const Config& config, int layers) {
   const bool used = config.flag_or("use_sliding_window", false);
   const int window = config.integer_or("sliding_window", 0);

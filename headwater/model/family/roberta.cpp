@@ -1,4 +1,4 @@
-// RoBERTa (Liu et al. 2019): BERT, with positions that begin after the padding's own.
+// RoBERTa (Liu et al. 2019): BERT, with positions that start after those of the padding.
 #include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
@@ -10,10 +10,10 @@ Architecture roberta(const Config& config) {
   const int padding = config.integer_or("pad_token_id", 1, 0);
   model.text->padding = padding;
   model.text->first_position = padding + 1;
-  // The table's first rows belong to the padding.
+  // The first rows of the table belong to the padding.
   if (*model.positions - 1 <= padding)
     fail(
-        "{}: 'max_position_embeddings' is {}, expected more than {}, because positions begin after "
+        "{}: 'max_position_embeddings' is {}, expected more than {}, because positions start after "
         "'pad_token_id' {}; check both entries",
         config.name(), *model.positions, padding + 1, padding);
   model.positions = *model.positions - (padding + 1);

@@ -1,4 +1,4 @@
-// What a reader of a format found.
+// The result of decoding an image file.
 #pragma once
 #include "headwater/core/image.h"
 
@@ -6,7 +6,7 @@ namespace headwater {
 
 struct DecodedImage {
   Image image;
-  int orientation = 1;  // as Exif counts
+  int orientation = 1;  // as in Exif
 };
 
 }  // namespace headwater

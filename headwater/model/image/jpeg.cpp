@@ -17,12 +17,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr double most_pixels_a_byte = 1024;  // a bit a block of 8 x 8, and twice that to be sure
+constexpr double most_pixels_a_byte = 1024;  // a bit for each block of 8 x 8, with a margin of 2
 constexpr int64_t usual_scans = 20, scanned_pixels = int64_t{1} << 25;
 
 // libjpeg reports errors through functions that must not return: here by longjmp, which runs no
-// destructors. So whatever has one lives in members of this class or in its callers, and the
-// functions with setjmp hold plain numbers only.
+// destructors. So objects with destructors are members of this class or belong to its callers, and
+// functions with setjmp hold only plain numbers.
 class JpegReader {
  public:
   JpegReader(std::span<const std::byte> bytes, std::string name)
@@ -97,8 +97,8 @@ class JpegReader {
       for (int k = 0; k < 3; ++k) *to++ = room_[static_cast<size_t>(x)];
   }
 
-  // Stored is 255 - ink, so each colour is what is left of white by its ink and by black: the
-  // product of the two, divided by 255 in Pillow's way.
+  // Stored values are 255 - ink. Each colour is what its ink and black leave of white: the product
+  // of the two, divided by 255 in Pillow's way.
   void colour_inks(uint8_t* to, int width) const {
     const uint8_t* from = room_.data();
     for (int x = 0; x < width; ++x, from += 4)
@@ -109,7 +109,7 @@ class JpegReader {
   }
 
   int orientation() const {
-    std::vector<std::byte> exif;  // may be cut into several markers
+    std::vector<std::byte> exif;  // may be split over several markers
     std::optional<int> xmp;
     for (const jpeg_marker_struct* marker = decoder_.marker_list; marker != nullptr;
          marker = marker->next) {

@@ -1,4 +1,4 @@
-// JPEG, by libjpeg-turbo.
+// JPEG, with libjpeg-turbo.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,8 +9,8 @@
 namespace headwater {
 
 /// Grey, YCbCr, RGB, and CMYK or YCCK with Adobe's inverted inks; baseline and progressive. Throws
-/// as read_image does, and for an image of more than 20 scans that are 2^25 pixels together, which
-/// is a trap: programs make about ten.
+/// as read_image does, and for more than 20 scans that add up to 2^25 pixels: programs make about
+/// ten, so more is an attack.
 DecodedImage read_jpeg(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace headwater

@@ -14,7 +14,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Numbers at places of a TIFF file, in its byte order; 0 outside of it.
+// Reads numbers of a TIFF file in its byte order; 0 outside the file.
 struct Tiff {
   std::string_view bytes;
   bool big = false;
@@ -73,7 +73,7 @@ Image upright(Image image, int orientation) {
   if (orientation < 2 || orientation > 8) return image;
   const bool sideways = orientation >= 5;  // rows become columns
   Image out(sideways ? image.height : image.width, sideways ? image.width : image.height);
-  // 5 to 8 are 1, 4, 3, 2 with rows and columns exchanged before: as Exif defines them.
+  // 5 to 8 are 1, 4, 3, 2 after rows and columns are swapped, as Exif defines them.
   const bool from_right =
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool from_bottom =

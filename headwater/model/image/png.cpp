@@ -15,11 +15,12 @@
 namespace headwater {
 namespace {
 
-constexpr double deflated = 1032;  // no stream of zlib's grows more than this many times
+constexpr double deflated = 1032;  // zlib never expands data more than this many times
 constexpr size_t signature = 8;
 
-// libpng reports errors by longjmp, which runs no destructors. So whatever has one lives in members
-// of this class or in its callers, and the functions with setjmp hold plain numbers only.
+// libpng reports errors by longjmp, which runs no destructors. So objects with destructors are
+// members of this class or belong to its callers, and functions with setjmp hold only plain
+// numbers.
 class PngReader {
  public:
   PngReader(std::span<const std::byte> bytes, std::string name)
@@ -28,7 +29,7 @@ class PngReader {
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
     if (info_ == nullptr) {
       png_destroy_read_struct(&png_, nullptr, nullptr);
-      fail("{}: libpng could not begin, expected memory for it; free some", name_);
+      fail("{}: libpng could not start, expected memory for it; free some", name_);
     }
   }
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
@@ -59,13 +60,13 @@ class PngReader {
   bool read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, this, on_read);
-    // Texts, profiles and the like are not even looked at.
+    // Skips texts, profiles and similar without reading them.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);
     return true;
   }
 
-  // To 8 bits and without alpha; but grey of 16 bits stays, for Pillow does not shorten it.
+  // Converts to 8 bits without alpha, except 16-bit grey, which Pillow does not shorten.
   bool prepare() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     const int type = png_get_color_type(png_, info_);
@@ -84,7 +85,7 @@ class PngReader {
     return true;
   }
 
-  // Grey or palette to colours.
+  // Converts grey or palette to colours.
   void colour(Image& image) {
     std::array<png_color, 256> colours = {};
     png_color* palette = nullptr;
@@ -144,7 +145,7 @@ std::span<const std::byte> after(std::span<const std::byte> bytes, std::string_v
   return text.starts_with(keyword) ? bytes.subspan(keyword.size()) : bytes.first(0);
 }
 
-// Chunks may stand before or behind the pixels; a PNG that ends early is read as far as it goes.
+// Chunks may be before or after the pixels. A truncated PNG is read as far as it goes.
 int orientation_of(std::span<const std::byte> png) {
   std::optional<int> exif, xmp;
   std::span<const std::byte> rest = png.subspan(signature);

@@ -1,4 +1,4 @@
-// PNG, by libpng.
+// PNG, with libpng.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace headwater {
 
-/// All kinds: grey, colour, palette, with alpha or without, 1 to 16 bits, interlaced or not. A
-/// pixel with a number that its palette does not have is black. Throws as read_image does.
+/// All kinds: grey, colour, palette, with or without alpha, 1 to 16 bits, interlaced or not. A
+/// pixel whose number is not in the palette is black. Throws as read_image does.
 DecodedImage read_png(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace headwater

@@ -16,7 +16,7 @@ struct Size {
   double width, height;  // whole numbers
 };
 
-// The sums are transformers', in the same order, so that rounding falls the same way.
+// The same sums as in transformers, in the same order, so that rounding agrees.
 Size shortest_edge(const Image& image, double edge) {
   const double ratio_of = std::min(image.width, image.height),
                ratio = std::max(image.width, image.height);
@@ -54,13 +54,13 @@ Image resized(const Image& image, const ProcessorConfig& config) {
   if (size.width < 1 || size.height < 1 || size.width * size.height > most_pixels)
     fail(
         "{}: would make {} x {} pixels of an image of {} x {}, expected at least one and at most "
-        "2^28; take an image that is less oblong",
+        "2^28; use an image that is less oblong",
         config.file, size.width, size.height, image.width, image.height);
   return resize(image, static_cast<int>(size.width), static_cast<int>(size.height),
                 config.resample);
 }
 
-// Rescaled in double and rounded to float, then normalised in float, as transformers does.
+// Rescales in double, rounds to float, then normalises in float, as transformers does.
 std::array<float, 256> values_of(const ProcessorConfig& config, size_t colour) {
   std::array<float, 256> out = {};
   for (size_t k = 0; k < out.size(); ++k) {

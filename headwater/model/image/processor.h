@@ -1,4 +1,4 @@
-// From an image to what a vision model takes.
+// Turns an image into the input of a vision model.
 #pragma once
 #include <span>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headwater {
 
-/// Red, green and blue planes, each height x width, row after row.
+/// Red, green and blue planes, each height x width, row by row.
 struct Pixels {
   int width = 0, height = 0;
   std::vector<float> values;  // 3 * height * width
@@ -20,9 +20,9 @@ struct Pixels {
 };
 
 /// Does what transformers' image processors do with backend="pil" (once called slow): resizes with
-/// Pillow's filters, crops the middle, rescales, normalises. The numbers agree to 1e-6. The
-/// processors on torchvision (Fast) round in their own way when they resize, and shift by a pixel
-/// where a crop is larger than the image by an odd number.
+/// Pillow's filters, crops the centre, rescales, normalises. The numbers agree to 1e-6. The
+/// processors on torchvision (Fast) round differently when they resize, and shift by a pixel if a
+/// crop is larger than the image by an odd number.
 class ImageProcessor {
  public:
   explicit ImageProcessor(ProcessorConfig config) : config_(std::move(config)) {}
@@ -33,15 +33,15 @@ class ImageProcessor {
 
   const ProcessorConfig& config() const { return config_; }
 
-  /// `image` must not be empty. Throws Error where its shape is so long that a side would become 0
-  /// or the whole more than 2^28 pixels.
+  /// `image` must not be empty. Throws Error if its shape is so oblong that a side would become 0
+  /// or the result would exceed 2^28 pixels.
   Pixels apply(const Image& image) const;
 
  private:
   ProcessorConfig config_;
 };
 
-/// What a result keeps of an image: `image` (made smaller above 1024 pixels a side), the part that
+/// What a result keeps of an image: `image` (reduced to at most 1024 pixels a side), the part that
 /// was seen, and the patches.
 PatchGrid patch_grid_of(const Image& image, const ImageBox& seen, int rows, int columns,
                         int prefix);

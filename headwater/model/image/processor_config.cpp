@@ -17,8 +17,7 @@ namespace dom = simdjson::dom;
 constexpr size_t largest_file = 1 << 20;
 constexpr int longest_side = 1 << 14;
 
-// Entries that change nothing in what comes out here, whatever they say: names, versions, and how
-// transformers calls itself.
+// Entries that have no effect here: names, versions, and transformers' own bookkeeping.
 const std::set<std::string_view> neutral = {"image_processor_type",
                                             "feature_extractor_type",
                                             "processor_class",
@@ -41,9 +40,9 @@ dom::element parsed(dom::parser& parser, const std::string& path) {
   if (const auto error =
           parser.parse(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size())
               .get(root))
-    fail("{}: is no JSON ({}), expected an object; check the file", path,
+    fail("{}: is not JSON ({}), expected an object; check the file", path,
          simdjson::error_message(error));
-  if (!root.is_object()) fail("{}: is no object, expected one; check the file", path);
+  if (!root.is_object()) fail("{}: is not an object, expected one; check the file", path);
   return root;
 }
 
@@ -132,7 +131,7 @@ class Reader {
     else if (!changes_nothing(key, value))
       fail(
           "{}: has {} = {}, which is not implemented, expected only what ViT, DeiT and BiT "
-          "processors have; take it out if it changes nothing",
+          "processors have; remove it if it has no effect",
           config_.file, key, std::string(simdjson::minify(value)));
   }
 
@@ -250,7 +249,7 @@ ProcessorConfig read_processor_config(const std::string& folder) {
     file = folder + "/preprocessor_config.json";
     if (!std::filesystem::exists(file))
       fail(
-          "{}: has no preprocessor_config.json, expected one beside config.json; it says how an "
+          "{}: has no preprocessor_config.json, expected one next to config.json; it says how an "
           "image is resized and normalised for the model, and save_pretrained of its image "
           "processor writes it",
           folder);
@@ -258,7 +257,7 @@ ProcessorConfig read_processor_config(const std::string& folder) {
   }
   dom::object entries;
   if (root.get(entries))
-    fail("{}: image_processor is no object, expected one; check the file", file);
+    fail("{}: image_processor is not an object, expected one; check the file", file);
   const std::string family = family_of(root, file, folder);
   ProcessorConfig config = defaults(family);
   config.file = file;

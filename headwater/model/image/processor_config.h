@@ -1,4 +1,4 @@
-// preprocessor_config.json: what is done to an image before a vision model sees it.
+// preprocessor_config.json: how an image is prepared for a vision model.
 #pragma once
 #include <array>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace headwater {
 
-/// How large an image is made. Exactly one of the three is given; the others are 0.
+/// The size to resize to. Exactly one of the three is given; the others are 0.
 struct TargetSize {
   int height = 0, width = 0;                // exactly these
-  int shortest_edge = 0, longest_edge = 0;  // the shape is kept; longest_edge 0: no bound
-  int max_height = 0, max_width = 0;        // as large as fits, the shape is kept
+  int shortest_edge = 0, longest_edge = 0;  // keeps the aspect ratio; longest_edge 0: no bound
+  int max_height = 0, max_width = 0;        // as large as fits; keeps the aspect ratio
 };
 
 struct ProcessorConfig {
-  std::string file;  // where it was read, for errors
+  std::string file;  // its path, for errors
   bool do_resize = true;
   TargetSize size = {.height = 224, .width = 224};
   Resample resample = Resample::bilinear;
@@ -28,11 +28,10 @@ struct ProcessorConfig {
 };
 
 /// Reads the "image_processor" of `folder`/processor_config.json, or else preprocessor_config.json,
-/// for the processors of ViT, DeiT and BiT (which DINOv2 uses); what an entry does not say, or says
-/// by null, is that processor's default in transformers. Where the file names no processor,
-/// config.json's model_type picks it. Throws Error for a missing or broken file, for another
-/// processor, and for an entry that is not implemented here: none is ignored unless it changes
-/// nothing.
+/// for the processors of ViT, DeiT and BiT (which DINOv2 uses). Missing and null entries have the
+/// processor's default in transformers. If the file names no processor, config.json's model_type
+/// selects it. Throws Error for a missing or broken file, for another processor, and for an entry
+/// that is not implemented here: only entries without effect are ignored.
 ProcessorConfig read_processor_config(const std::string& folder);
 
 }  // namespace headwater

@@ -10,7 +10,7 @@ namespace headwater {
 namespace {
 
 constexpr int64_t most_pixels = int64_t{1} << 28, most_a_side = 1'000'000;
-constexpr int64_t few_pixels = int64_t{1} << 24;  // room for these is no harm, whatever is there
+constexpr int64_t few_pixels = int64_t{1} << 24;  // safe to allocate, whatever the file holds
 
 bool begins_with(std::span<const std::byte> bytes, std::initializer_list<int> with) {
   if (bytes.size() < with.size()) return false;
@@ -32,7 +32,7 @@ void check_size(int64_t width, int64_t height, size_t bytes, double pixels_a_byt
   if (width * height > few_pixels &&
       static_cast<double>(width * height) > pixels_a_byte * static_cast<double>(bytes))
     fail(
-        "{}: claims {} x {} pixels in {} bytes, expected more bytes for so many; get the file "
+        "{}: claims {} x {} pixels in {} bytes, expected more bytes for that many; get the file "
         "again",
         name, width, height, bytes);
 }

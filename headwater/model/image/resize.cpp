@@ -11,7 +11,7 @@
 namespace headwater {
 namespace {
 
-constexpr int fraction_bits = 22;  // of the weights: 32 less a pixel's 8 and 2 for sums above 1
+constexpr int fraction_bits = 22;  // of the weights: 32 less 8 for a pixel and 2 for sums above 1
 constexpr int lines_a_task = 32;
 
 double sinc(double x) {
@@ -44,7 +44,7 @@ double lanczos(double x) { return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0; 
 
 struct Kernel {
   double (*weight)(double);
-  double support;  // it is 0 further than this from its middle
+  double support;  // it is 0 further than this from its centre
 };
 
 Kernel kernel_of(Resample filter) {
@@ -62,8 +62,7 @@ Kernel kernel_of(Resample filter) {
   }
 }
 
-// For each pixel of a line that comes out: the first pixel of the line that went in, and the
-// weights of it and those after.
+// For each output pixel of a line: the first input pixel, and the weights from there on.
 struct Taps {
   struct Run {
     int first = 0;
@@ -82,14 +81,14 @@ struct Taps {
 Taps taps_of(int in, int out, Resample filter) {
   const Kernel kernel = kernel_of(filter);
   const double scale = static_cast<double>(in) / out;
-  const double widened = std::max(scale, 1.0);  // a smaller image takes the mean of more pixels
+  const double widened = std::max(scale, 1.0);  // a smaller image averages more pixels
   const double support = kernel.support * widened;
   const double narrow = 1 / widened;
   Taps taps;
   std::vector<double> row;
   for (int x = 0; x < out; ++x) {
     const double centre = (x + 0.5) * scale;
-    // Rounded to the nearest: 0.5 is added and the rest cut off, towards 0.
+    // Rounds to nearest by adding 0.5 and truncating towards 0.
     const double begins = centre - support + 0.5, ends = centre + support + 0.5;
     const int first = std::max(static_cast<int>(begins), 0);
     const int end = std::min(static_cast<int>(ends), in);
@@ -159,9 +158,9 @@ Image resized_columns(const Image& image, int height, Resample filter) {
   return out;
 }
 
-// The pixel under the middle of each that comes out. The places are added up, as Pillow adds them,
-// not multiplied: they differ in the last bit, and so now and then by a pixel. None is past the end
-// by more than that bit.
+// The pixel under the centre of each output pixel. Places are summed, as in Pillow, not multiplied:
+// the two differ in the last bit, and so sometimes by a pixel. None is past the end by more than
+// that bit.
 std::vector<int> nearest_places(int in, int out) {
   const double scale = static_cast<double>(in) / out;
   std::vector<int> places;
@@ -187,8 +186,8 @@ Image nearest(const Image& image, int width, int height) {
   return out;
 }
 
-// The order shows in the rounding. Pillow 13 begins with the columns where that takes away more
-// than twice as many lines as the rows take away columns; before, it always began with the rows.
+// The order affects the rounding. Pillow 13 resizes columns first if that removes more than twice
+// as many lines as the rows remove columns; before, it always resized rows first.
 bool columns_first(const Image& image, int width, int height) {
   const int lines = image.height - height;
   return lines > 0 && 2 * (image.width - width) < lines;
@@ -208,7 +207,7 @@ Image resize(const Image& image, int width, int height, Resample filter) {
 }
 
 int crop_begin(int have, int wanted) {
-  // Rounded down, also below 0.
+  // Rounds down, also below 0.
   const int difference = have - wanted;
   return difference >= 0 ? difference / 2 : -((1 - difference) / 2);
 }

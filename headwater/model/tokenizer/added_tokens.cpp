@@ -16,7 +16,7 @@ bool word_begins_at(std::string_view text, size_t at) {
   return at < text.size() && is_word(character_at(text, at).code);
 }
 
-// Where the white space before `at` begins, but not before `first`.
+// The start of the white space before `at`, but not before `first`.
 size_t space_before(std::string_view text, size_t at, size_t first) {
   while (at > first) {
     const size_t before = character_before(text, at);
@@ -81,7 +81,7 @@ void AddedTokens::make_indexes() {
   std::vector<std::pair<std::string_view, uint32_t>> raw, normalised;
   for (size_t i = 0; i < tokens_.size(); ++i) {
     const Token& token = tokens_[i];
-    if (by_id_[token.id] != i) continue;  // another took its id
+    if (by_id_[token.id] != i) continue;  // a later token took its id
     auto& list = token.in_normalised ? normalised : raw;
     list.emplace_back(token.normalised, static_cast<uint32_t>(i));
   }

@@ -1,4 +1,4 @@
-// "added_tokens" of a tokenizer.json: texts that are one token wherever they stand.
+// "added_tokens" of a tokenizer.json: texts that are always one token.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,17 +17,17 @@ namespace headwater {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  /// Ids are given as the package gives them: the model's where it knows the token, else the next
-  /// after all of the model's; what the file says is not asked. Throws Error.
+  /// Assigns ids as the package does: the model's if it knows the token, else the next after all of
+  /// the model's. Ignores the ids in the file. Throws Error.
   AddedTokens(const simdjson::dom::array& list, const WordModel& model,
               const Normalizer* normalizer, const std::string& what);
 
-  /// The text in splits: first at tokens that stand in it as they are, then what is left,
-  /// normalised, at those that are to be found in normalised text.
+  /// Splits the text: first at tokens that match the raw text, then, after normalising the rest, at
+  /// tokens that match normalised text.
   Splits split(std::string_view text, const Normalizer* normalizer) const;
 
   std::optional<int> id_of(std::string_view content) const { return contents_.id_of(content); }
-  /// The token as it stands in text, normalised if that is where it is found.
+  /// The token as it appears in text; normalised if it is matched there.
   std::optional<std::string_view> token_of(int id) const;
   bool is_special(std::string_view token) const { return special_.id_of(token).has_value(); }
   size_t size() const { return contents_.size(); }
@@ -48,7 +48,7 @@ class AddedTokens {
   std::vector<Token> tokens_;
   Vocabulary contents_, special_;
   std::unordered_map<int, size_t> by_id_;
-  PrefixIndex raw_, normalised_;  // values are places in tokens_
+  PrefixIndex raw_, normalised_;  // values are indices into tokens_
 };
 
 }  // namespace headwater

@@ -43,8 +43,8 @@ std::vector<Change> AlignedText::characters() const {
   return out;
 }
 
-// Characters that come from nowhere at the beginning stay outside of a transform, which then puts
-// the whole new text behind them: odd, but so does the package whose tokens these must be.
+// Leading characters that come from no original text stay outside a transform, which puts the whole
+// new text after them. This is odd, but the package does it, and tokens must agree.
 void AlignedText::transform(std::span<const Change> changes, size_t removed) {
   if (original_.begin == original_.end) return transform_range(0, 0, changes, removed);
   if (places_.empty()) return;
@@ -57,7 +57,7 @@ void AlignedText::check_growth(size_t bytes) const {
   constexpr size_t always = 1 << 22, times = 64;
   if (bytes <= always || bytes / times <= original_.end - original_.begin) return;
   fail(
-      "the normalizer makes {} bytes and more out of {}, expected at most {} times as many; check "
+      "the normalizer makes {} bytes or more out of {}, expected at most {} times as many; check "
       "\"normalizer\" in the tokenizer.json",
       bytes, original_.end - original_.begin, times);
 }

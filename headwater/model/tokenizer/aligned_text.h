@@ -1,4 +1,4 @@
-// A text that is being normalised, with the place in the original of every byte.
+// A text during normalisation, with the place in the original of every byte.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,14 +14,14 @@ struct ByteSpan {
   bool operator==(const ByteSpan&) const = default;
 };
 
-/// A character of a changed text. `change` is 0 where it takes the place of the next old character,
-/// 1 where it is new, and -n where it takes one place and n old characters after it are gone.
+/// A character of a changed text. `change` is 0 if it replaces the next old character, 1 if it is
+/// new, and -n if it replaces one and the n old characters after it are removed.
 struct Change {
   char32_t code;
   int64_t change;
 };
 
-/// Part of a text that a pattern matched, or that it did not.
+/// Part of a text that a pattern did or did not match.
 struct Match {
   size_t begin, end;
   bool matched;
@@ -29,22 +29,22 @@ struct Match {
 
 class AlignedText {
  public:
-  /// All of `text` as it is; it must be valid UTF-8, shorter than 2^31 bytes.
+  /// All of `text`, which must be valid UTF-8 and shorter than 2^31 bytes.
   explicit AlignedText(std::string_view text);
 
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
   ByteSpan original() const { return original_; }
 
-  /// The bytes of the original that [begin, end) came from. An empty range, and one that reaches
-  /// past the end, has none: the numbers come back, the first kind counted from the original's
+  /// The bytes of the original that [begin, end) came from. For an empty range, or one past the
+  /// end, there are none: the same numbers are returned, for an empty range from the original's
   /// begin.
   ByteSpan original_of(size_t begin, size_t end) const;
 
   AlignedText slice(size_t begin, size_t end) const;
 
-  /// The text anew from `changes`; `removed` old characters before the first are gone. Throws Error
-  /// if the changes speak of more characters than there are.
+  /// Rebuilds the text from `changes`; `removed` old characters before the first are dropped.
+  /// Throws Error if the changes refer to more characters than there are.
   void transform(std::span<const Change> changes, size_t removed = 0);
 
   template <class Keep>
@@ -52,13 +52,14 @@ class AlignedText {
   template <class Map>
   void map(Map map);
 
-  /// Throws Error if a text of so many bytes is more than a sensible normalizer makes of this one.
+  /// Throws Error if no sensible normalizer makes this many bytes from this text.
   void check_growth(size_t bytes) const;
 
-  /// Puts `prefix` before the first character, whose place it shares. Nothing if the text is empty.
+  /// Puts `prefix` before the first character, with the same place. Does nothing if the text is
+  /// empty.
   void prepend(std::string_view prefix);
 
-  /// `content` in place of each match; it comes from where the match ends.
+  /// Replaces each match by `content`, whose place is the end of the match.
   void replace(std::span<const Match> matches, std::string_view content);
 
  private:

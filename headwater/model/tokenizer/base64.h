@@ -6,7 +6,7 @@
 
 namespace headwater {
 
-/// The bytes, or nothing if `text` is no base64 of the plain alphabet, padded with '='.
+/// The bytes; none if `text` is not base64 in the plain alphabet, padded with '='.
 std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace headwater

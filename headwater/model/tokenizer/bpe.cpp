@@ -16,7 +16,7 @@ struct Waiting {
   uint32_t rank;
   int id;
   int at;
-  // A queue hands out its greatest: the earliest merge, then the leftmost.
+  // The queue pops the greatest: the earliest merge, then the leftmost.
   bool operator<(const Waiting& other) const {
     return rank != other.rank ? rank > other.rank : at > other.at;
   }
@@ -63,13 +63,12 @@ Bpe::Pair Bpe::read_pair(const dom::element& entry) const {
   } else if (entry.get(pair) || pair.size() != 2 || pair.at(0).get(out.left) ||
              pair.at(1).get(out.right)) {
     fail(
-        "{}: \"merges\" has an entry that is no pair of tokens, expected [\"a\", \"b\"] or \"a "
-        "b\"; "
-        "check the file",
+        "{}: \"merges\" has an entry that is not a pair of tokens, expected [\"a\", \"b\"] or \"a "
+        "b\"; check the file",
         what_);
   }
   if (out.right.size() < prefix_.size())
-    fail("{}: \"merges\" has '{}', expected it to begin with '{}'; check the file", what_,
+    fail("{}: \"merges\" has '{}', expected it to start with '{}'; check the file", what_,
          out.right, prefix_);
   return out;
 }
@@ -91,7 +90,7 @@ void Bpe::add_merges(std::span<const Pair> pairs, uint32_t first_rank) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0)
       fail(
-          "{}: \"merges\" speaks of the token '{}', which is not in \"vocab\", expected it there; "
+          "{}: \"merges\" has the token '{}', which is not in \"vocab\", expected it there; "
           "check the file",
           what_, tokens[i]);
   }
@@ -102,7 +101,7 @@ void Bpe::add_merges(std::span<const Pair> pairs, uint32_t first_rank) {
 
 void Bpe::read_merges(const dom::array& merges) {
   constexpr size_t together = 256;
-  // size() stops counting at 2^24.
+  // size() saturates at 2^24.
   size_t count = 0;
   for ([[maybe_unused]] const dom::element one : merges) ++count;
   merges_.reserve(count);
@@ -173,7 +172,7 @@ std::vector<Bpe::Symbol> Bpe::characters_of(std::string_view piece) const {
       word.push_back({id, 0, 0, length});
       continue;
     }
-    // Bytes do not end an unknown part: it comes behind them, as in the package.
+    // Bytes do not end an unknown part: it comes after them, as in the package.
     if (byte_fallback_ && add_bytes(word, character, first, last)) continue;
     if (!has_unknown_) continue;
     if (!fuse_unknown_) flush();
@@ -206,7 +205,7 @@ void Bpe::merge(std::vector<Symbol>& word) const {
     Symbol& left = symbol(top.at);
     if (left.length == 0 || left.next < 0) continue;
     Symbol& right = symbol(left.next);
-    // Others may have merged one of the two meanwhile.
+    // Another merge may have used one of the two already.
     const Merge* merge = merges_.find(left.id, right.id);
     if (merge == nullptr || merge->id != top.id) continue;
     left.id = top.id;

@@ -1,4 +1,4 @@
-// Byte pair encoding: characters, merged pair by pair in the order that was learned.
+// Byte pair encoding: characters, merged pair by pair in the learned order.
 #pragma once
 #include <array>
 #include <span>
@@ -16,7 +16,7 @@ class Bpe : public WordModel {
  public:
   explicit Bpe(JsonPart& part);
 
-  /// Merges cost the logarithm of the piece's length each.
+  /// Each merge takes time logarithmic in the length of the piece.
   std::vector<PieceToken> tokenise(std::string_view piece) const override;
   std::optional<int> id_of(std::string_view token) const override {
     return vocabulary_.id_of(token);
@@ -27,12 +27,12 @@ class Bpe : public WordModel {
   int size() const override { return static_cast<int>(vocabulary_.size()); }
 
  private:
-  /// A token of a word that is being merged; a list by index. Without length: merged into another.
+  /// A token of a word that is being merged, in a list by index. Length 0: merged into another.
   struct Symbol {
     int id, previous, next;
     size_t length;  // in bytes
   };
-  /// Two tokens of "merges" that make one.
+  /// Two tokens of "merges" that form one.
   struct Pair {
     std::string_view left, right;
   };
@@ -49,11 +49,11 @@ class Bpe : public WordModel {
   std::string what_;
   Vocabulary vocabulary_;
   MergeTable merges_;
-  std::string prefix_, suffix_;  // of characters that do not begin a word, that end one
+  std::string prefix_, suffix_;  // of characters that do not start a word, that end one
   bool has_unknown_, fuse_unknown_, byte_fallback_, ignore_merges_;
   std::string unknown_;
   std::vector<int> byte_ids_;
-  std::array<int, 512> low_ids_;  // of the first characters of Unicode, -1 where there is none
+  std::array<int, 512> low_ids_;  // of the first characters of Unicode; -1: none
 };
 
 }  // namespace headwater

@@ -8,16 +8,16 @@
 
 namespace headwater {
 
-/// The character that stands for each byte.
+/// The character for each byte.
 const std::array<char32_t, 256>& byte_alphabet();
 
-/// The byte that the character stands for, or -1.
+/// The byte for the character, or -1.
 int byte_of(char32_t character);
 
-/// The characters for the bytes of the text in its place; they share the place of what they spell.
+/// Replaces each byte of the text by its character, which keeps the byte's place.
 void spell_bytes(AlignedText& text);
 
-/// Stands for a space.
+/// The character for a space.
 constexpr char32_t byte_alphabet_space = 0x120;
 
 }  // namespace headwater

@@ -46,7 +46,7 @@ void check_utf8(std::string_view text, std::string_view what) {
     if (length <= 0) break;
     at += static_cast<size_t>(length);
   }
-  fail("{}: byte {} is no UTF-8, expected valid UTF-8; save it as UTF-8", what, at);
+  fail("{}: byte {} is not UTF-8, expected valid UTF-8; save it as UTF-8", what, at);
 }
 
 bool is_whitespace(char32_t c) {

@@ -14,7 +14,7 @@ bool has_leaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
 uint32_t label(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 size_t offset(uint32_t unit) { return static_cast<size_t>(unit >> 10) << ((unit & 1u << 9) >> 6); }
 
-// The new characters take the places of the old ones; what is left over is added or gone.
+// New characters replace the old ones one by one; the excess is added or removed.
 void put(std::vector<Change>& changes, std::string_view before, std::string_view after) {
   int64_t old_count = 0, new_count = 0;
   for (size_t at = 0; at < before.size(); at += static_cast<size_t>(length_of(before[at])))
@@ -32,7 +32,7 @@ void put(std::vector<Change>& changes, std::string_view before, std::string_view
 Charsmap::Charsmap(std::string_view base64, const std::string& what) : what_(what) {
   const auto bytes = decode_base64(base64);
   if (!bytes)
-    fail("{}: is no base64, expected a charsmap as sentencepiece writes it; check the file", what);
+    fail("{}: is not base64, expected a charsmap as sentencepiece writes it; check the file", what);
   uint32_t size = 0;
   if (bytes->size() < sizeof size)
     fail("{}: is {} bytes long, expected at least {}; check the file", what, bytes->size(),
@@ -50,7 +50,7 @@ Charsmap::Charsmap(std::string_view base64, const std::string& what) : what_(wha
 
 uint32_t Charsmap::unit(size_t at) const {
   if (at >= units_.size())
-    fail("{}: leads to unit {} of its trie, expected one below {}; check the file", what_, at,
+    fail("{}: points to unit {} of its trie, expected one below {}; check the file", what_, at,
          units_.size());
   return units_[at];
 }
@@ -68,8 +68,8 @@ std::optional<std::string_view> Charsmap::find(std::string_view piece) const {
     const size_t begin = unit(at) & ~(1u << 31);
     if (begin > texts_.size() ||
         (begin < texts_.size() && (static_cast<unsigned char>(texts_[begin]) & 0xC0) == 0x80))
-      fail("{}: leads to byte {} of its texts, expected where a text begins; check the file", what_,
-           begin);
+      fail("{}: points to byte {} of its texts, expected the start of a text; check the file",
+           what_, begin);
     return std::string_view(texts_).substr(begin, texts_.find('\0', begin) - begin);
   }
   return {};

@@ -1,4 +1,4 @@
-// The "precompiled charsmap" of sentencepiece: a trie of texts to replace, and what replaces them.
+// The "precompiled charsmap" of sentencepiece: a trie of texts and their replacements.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,11 +12,11 @@ namespace headwater {
 
 class Charsmap {
  public:
-  /// From base64. Throws Error naming `what` if it is none, or is cut short.
+  /// From base64. Throws Error naming `what` if it is not base64 or is truncated.
   Charsmap(std::string_view base64, const std::string& what);
 
-  /// What the map makes of the text: a grapheme of up to five bytes gives way to what replaces the
-  /// shortest beginning of it that the map knows, else each character of it does.
+  /// Applies the map to the text. A grapheme of up to five bytes becomes the replacement of its
+  /// shortest prefix in the map, if there is one; otherwise each of its characters is replaced.
   void apply(AlignedText& text) const;
 
  private:
@@ -25,7 +25,7 @@ class Charsmap {
 
   std::string what_;
   std::vector<uint32_t> units_;
-  std::string texts_;  // each ends at a zero byte
+  std::string texts_;  // each ends with a zero byte
 };
 
 }  // namespace headwater

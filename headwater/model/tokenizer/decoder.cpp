@@ -19,7 +19,7 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-// An empty `from` stands between all characters, before the first and behind the last.
+// An empty `from` matches between all characters, before the first and after the last.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
   std::string out;
   if (from.empty()) {
@@ -36,7 +36,7 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
   return out.append(text.substr(at));
 }
 
-// Spaces before punctuation and the like, which are no part of English.
+// Removes spaces before punctuation and similar, which English does not have.
 std::string tidy(std::string text) {
   static constexpr std::array<std::array<std::string_view, 2>, 11> rules = {{{" .", "."},
                                                                              {" ?", "?"},
@@ -53,7 +53,7 @@ std::string tidy(std::string text) {
   return text;
 }
 
-// The bytes that the characters stand for; a token with any other character is its own bytes.
+// The bytes of the characters; a token with any other character stands for its own bytes.
 Tokens from_byte_alphabet(const Tokens& tokens) {
   std::string bytes;
   for (const std::string& token : tokens) {
@@ -77,7 +77,7 @@ int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// "<0x0A>", and "<0x+A>", which the package takes too.
+// "<0x0A>", and "<0x+A>", which the package accepts too.
 std::optional<char> named_byte(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return {};
   const int high = token[3] == '+' ? 0 : hex_digit(token[3]), low = hex_digit(token[4]);
@@ -183,8 +183,7 @@ class Replace : public Decoder {
         if (out.size() > longest)
           fail(
               "the decoder makes more than {} bytes of a token, expected fewer; check \"decoder\" "
-              "in "
-              "the tokenizer.json",
+              "in the tokenizer.json",
               longest);
       }
       token = std::move(out);
@@ -270,8 +269,8 @@ std::unique_ptr<Decoder> make(JsonPart& part, int depth) {
 
 std::unique_ptr<Decoder> read_decoder(JsonPart part, int depth) {
   if (depth > deepest_component)
-    fail("{}: sequences lie deeper than {} in each other, expected fewer; check the file",
-         part.what(), deepest_component);
+    fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
+         deepest_component);
   auto decoder = make(part, depth);
   part.finish();
   return decoder;

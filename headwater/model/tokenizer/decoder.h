@@ -11,11 +11,11 @@ namespace headwater {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// The texts of the tokens, to be joined. Safe from several threads.
+  /// The texts of the tokens, ready to be joined. Thread-safe.
   virtual std::vector<std::string> apply(std::vector<std::string> tokens) const = 0;
 };
 
-/// Throws Error if it is of a type, or has an option, that is not known.
+/// Throws Error for an unknown type or option.
 std::unique_ptr<Decoder> read_decoder(JsonPart part, int depth = 0);
 
 }  // namespace headwater

@@ -63,7 +63,7 @@ bool hangul_goes_on(Kind before, Kind next) {
   return (before == Kind::lvt || before == Kind::t) && next == Kind::t;
 }
 
-// What the characters of a cluster so far allow to follow.
+// Decides which characters may continue a cluster.
 class Cluster {
  public:
   explicit Cluster(char32_t first) { take(first, kind_of(first)); }
@@ -102,9 +102,9 @@ class Cluster {
   }
 
   Kind before_ = Kind::other;
-  bool consonant_ = false;   // an Indic consonant and only extenders since
-  bool linked_ = false;      // and one of them links it to the next
-  bool pictograph_ = false;  // a pictograph and only extenders since
+  bool consonant_ = false;   // an Indic consonant, and only extenders since
+  bool linked_ = false;      // one of them links it to the next
+  bool pictograph_ = false;  // a pictograph, and only extenders since
   int flags_ = 0;            // regional indicators at the end
 };
 
@@ -113,7 +113,7 @@ class Cluster {
 size_t grapheme_end(std::string_view text, size_t at) {
   const Character first = character_at(text, at);
   at += static_cast<size_t>(first.length);
-  // Most text: a letter of ASCII before another.
+  // The common case: two ASCII letters.
   if (first.code < 0x80 && first.code != '\r' && at < text.size() && (text[at] & 0x80) == 0)
     return at;
   Cluster cluster(first.code);

@@ -15,17 +15,18 @@ template <class Value>
 Value get(const dom::element& element, const std::string& what, std::string_view key,
           std::string_view kind) {
   Value value;
-  if (element.get(value)) fail("{}: \"{}\" is no {}; check the file", what, key, kind);
+  if (element.get(value))
+    fail("{}: \"{}\" has the wrong type, expected {}; check the file", what, key, kind);
   return value;
 }
 
 }  // namespace
 
 JsonPart::JsonPart(const dom::element& element, std::string what) : what_(std::move(what)) {
-  if (element.get(object_)) fail("{}: is no object, expected {{...}}; check the file", what_);
+  if (element.get(object_)) fail("{}: is not an object, expected {{...}}; check the file", what_);
   std::vector<std::string_view> keys;
   for (const auto& [key, value] : object_) {
-    // Components have a handful of options; a file with thousands is not searched for each.
+    // Components have a handful of options. With thousands, this search would take long.
     constexpr size_t most = 64;
     if (keys.size() == most)
       fail("{}: has more than {} options, expected fewer; check the file", what_, most);
@@ -54,13 +55,13 @@ dom::element JsonPart::element(std::string_view key) {
 }
 
 std::string JsonPart::text(std::string_view key) {
-  return std::string(get<std::string_view>(element(key), what_, key, "string"));
+  return std::string(get<std::string_view>(element(key), what_, key, "a string"));
 }
 
 std::string JsonPart::text_or(std::string_view key, std::string otherwise) {
   const auto found = find(key);
   if (!found) return otherwise;
-  return std::string(get<std::string_view>(*found, what_, key, "string"));
+  return std::string(get<std::string_view>(*found, what_, key, "a string"));
 }
 
 bool JsonPart::flag(std::string_view key) {
@@ -78,22 +79,22 @@ bool JsonPart::flag_or(std::string_view key, bool otherwise) {
 }
 
 char32_t JsonPart::character(std::string_view key) {
-  const auto value = get<std::string_view>(element(key), what_, key, "string");
+  const auto value = get<std::string_view>(element(key), what_, key, "a string");
   if (value.empty() || static_cast<size_t>(length_of(value[0])) != value.size())
     fail("{}: \"{}\" is '{}', expected one character; check the file", what_, key, value);
   return character_at(value, 0).code;
 }
 
 uint64_t JsonPart::count(std::string_view key) {
-  return get<uint64_t>(element(key), what_, key, "whole number");
+  return get<uint64_t>(element(key), what_, key, "a whole number");
 }
 
 dom::array JsonPart::list(std::string_view key) {
-  return get<dom::array>(element(key), what_, key, "list");
+  return get<dom::array>(element(key), what_, key, "a list");
 }
 
 dom::object JsonPart::object(std::string_view key) {
-  return get<dom::object>(element(key), what_, key, "object");
+  return get<dom::object>(element(key), what_, key, "an object");
 }
 
 JsonPart JsonPart::part(std::string_view key) {
@@ -104,8 +105,8 @@ void JsonPart::finish() const {
   for (const auto& [key, value] : object_) {
     if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
       fail(
-          "{}: has the option \"{}\", which headwater does not know; take it out if it says "
-          "nothing about tokens",
+          "{}: has the option \"{}\", which headwater does not know; remove it if it does not "
+          "affect tokens",
           what_, key);
   }
 }
@@ -119,7 +120,7 @@ int read_id(const dom::element& element, const std::string& what) {
   uint64_t id = 0;
   constexpr uint64_t largest = (1ull << 31) - 1;
   if (element.get(id) || id > largest)
-    fail("{}: has an id that is no whole number from 0 to {}; check the file", what, largest);
+    fail("{}: has an id that is not a whole number from 0 to {}; check the file", what, largest);
   return static_cast<int>(id);
 }
 

@@ -1,4 +1,4 @@
-// Reading the parts of a tokenizer.json with errors that say where.
+// Reads the parts of a tokenizer.json, with errors that say where.
 #pragma once
 #include <simdjson.h>
 
@@ -10,15 +10,15 @@
 
 namespace headwater {
 
-/// An object of the file. Every option must be asked for: finish() refuses those that nobody knows.
+/// An object of the file. Ask for every option: finish() rejects those that nothing asked for.
 class JsonPart {
  public:
-  /// `what` is the file and the object in words. Throws Error if `element` is no object, or has an
-  /// option twice.
+  /// `what` describes the file and the object. Throws Error if `element` is not an object, or has
+  /// an option twice.
   JsonPart(const simdjson::dom::element& element, std::string what);
 
   const std::string& what() const { return what_; }
-  bool has(std::string_view key) const;  // and is not null
+  bool has(std::string_view key) const;  // and it is not null
   simdjson::dom::element element(std::string_view key);
 
   std::string text(std::string_view key);
@@ -31,15 +31,15 @@ class JsonPart {
   simdjson::dom::array list(std::string_view key);
   simdjson::dom::object object(std::string_view key);
 
-  /// An object inside, its name said with the place.
+  /// A nested object; its name is added to the place in errors.
   JsonPart part(std::string_view key);
 
   void pass_over(std::string_view key) { asked_.push_back(key); }
 
-  /// Throws Error if the object has an option that was not asked for.
+  /// Throws Error if the object has an option that nothing asked for.
   void finish() const;
 
-  /// Throws Error: this is of a type that is not among `known`.
+  /// Throws Error: the type is not one of `known`.
   [[noreturn]] void unknown(std::string_view type, std::string_view known) const;
 
  private:
@@ -53,7 +53,7 @@ class JsonPart {
 /// A token id: a whole number from 0 to 2^31 - 1. Throws Error naming `what`.
 int read_id(const simdjson::dom::element& element, const std::string& what);
 
-/// Components inside components: how deep, at most.
+/// How deep components may be nested.
 constexpr int deepest_component = 32;
 
 }  // namespace headwater

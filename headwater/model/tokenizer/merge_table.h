@@ -1,4 +1,4 @@
-// Which two tokens make one, and how early.
+// Which two tokens merge into one, and how early.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,25 +7,25 @@ namespace headwater {
 
 struct Merge {
   uint32_t rank;
-  int id;  // of what the two make
+  int id;  // of the merged token
 };
 
 /// A flat table from pairs of ids to merges.
 class MergeTable {
  public:
-  /// Room for so many.
+  /// Makes room for `count` merges.
   void reserve(size_t count) {
     size_t slots = 16;
     while (slots < 2 * count) slots *= 2;
     slots_.assign(slots, {});
     mask_ = slots - 1;
   }
-  /// A pair that is there already gets this merge instead. Not more than were reserved.
+  /// Replaces the merge of a pair that is there already. Do not add more than were reserved.
   void add(int left, int right, Merge merge) {
     Slot& slot = slots_[find_slot(left, right)];
     slot = {left, right, merge};
   }
-  /// Fetches the memory that add() of this pair will need.
+  /// Prefetches the memory that add() of this pair will need.
   void prefetch(int left, int right) const {
     __builtin_prefetch(&slots_[hash_of(left, right) & mask_], 1);
   }

@@ -26,9 +26,9 @@ int combining_class(char32_t c) {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;
 }
 
-// The one character that the two make together.
+// The one character that the two compose to.
 std::optional<char32_t> compose(char32_t a, char32_t b) {
-  // U+11A7 is no jamo, but the library takes it for one that adds nothing.
+  // U+11A7 is not a jamo, but the library treats it as one that adds nothing.
   if (b < 0x300 || b == 0x11A7) return {};
   utf8proc_int32_t both[3] = {static_cast<utf8proc_int32_t>(a), static_cast<utf8proc_int32_t>(b)};
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
@@ -83,7 +83,7 @@ class Decomposition {
   size_t sorted_ = 0;
 };
 
-// A starter and the marks behind it that did not join it.
+// A starter and the marks after it that did not combine with it.
 class Composition {
  public:
   void add(const Decomposed& next) {

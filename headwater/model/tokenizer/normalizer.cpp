@@ -53,7 +53,7 @@ void space_out_chinese(AlignedText& text) {
   text.transform(changes);
 }
 
-// Each side at once: what lies between keeps its place either way.
+// Strips both sides in one transform: the rest keeps its place either way.
 void strip(AlignedText& text, bool left, bool right) {
   std::vector<Change> all;
   for (size_t at = 0; at < text.text().size();) {
@@ -207,8 +207,8 @@ Pattern read_pattern(JsonPart& part) {
 
 std::unique_ptr<Normalizer> read_normalizer(JsonPart part, int depth) {
   if (depth > deepest_component)
-    fail("{}: sequences lie deeper than {} in each other, expected fewer; check the file",
-         part.what(), deepest_component);
+    fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
+         deepest_component);
   auto normalizer = make(part, depth);
   part.finish();
   return normalizer;

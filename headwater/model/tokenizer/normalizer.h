@@ -1,4 +1,4 @@
-// "normalizer" of a tokenizer.json: what the text becomes before it is cut.
+// "normalizer" of a tokenizer.json: changes the text before it is split.
 #pragma once
 #include <memory>
 
@@ -10,11 +10,11 @@ namespace headwater {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  /// Safe from several threads.
+  /// Thread-safe.
   virtual void apply(AlignedText& text) const = 0;
 };
 
-/// Throws Error if it is of a type, or has an option, that is not known.
+/// Throws Error for an unknown type or option.
 std::unique_ptr<Normalizer> read_normalizer(JsonPart part, int depth = 0);
 
 class Pattern;

@@ -3,7 +3,7 @@
 namespace headwater {
 
 Pattern Pattern::literal(std::string text, const std::string& what) {
-  // An empty text matches between all characters, as the empty expression does.
+  // An empty text matches between all characters, like the empty expression.
   if (text.empty()) return regex(text, what);
   Pattern pattern;
   pattern.literal_ = std::move(text);

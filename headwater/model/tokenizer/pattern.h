@@ -1,4 +1,4 @@
-// What text is cut at: a string, a regular expression, or single characters.
+// What text is split at: a string, a regular expression, or single characters.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ class Pattern {
   static Pattern literal(std::string text, const std::string& what);
   static Pattern regex(const std::string& pattern, const std::string& what);
 
-  /// All of `text` in order: what matched and what lies between.
+  /// Covers all of `text` in order: the matches and the parts between them.
   std::vector<Match> matches(std::string_view text) const;
 
  private:
@@ -24,7 +24,7 @@ class Pattern {
   std::optional<Regex> regex_;
 };
 
-/// A match for each character that `wanted` says, and what lies between.
+/// A match for each character that satisfies `wanted`, and the parts between them.
 template <class Wanted>
 std::vector<Match> match_characters(std::string_view text, Wanted wanted) {
   if (text.empty()) return {{0, 0, false}};

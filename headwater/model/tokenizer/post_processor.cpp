@@ -19,7 +19,7 @@ Named read_named(JsonPart& part, std::string_view key) {
   const auto pair = part.list(key);
   std::string_view token;
   if (pair.size() != 2 || pair.at(0).get(token))
-    fail("{}: \"{}\" is no [\"token\", id], expected that; check the file", part.what(), key);
+    fail("{}: \"{}\" is not [\"token\", id], expected that; check the file", part.what(), key);
   return {std::string(token), read_id(pair.at(1).value(), part.what())};
 }
 
@@ -63,7 +63,7 @@ bool has_before(std::string_view text, size_t end, size_t characters) {
   return characters == 0;
 }
 
-// Spaces that a token spells are no part of what it stands for. Counted in characters of the text.
+// Removes spaces that belong to a token from its offsets. Counts characters of the text.
 void trim(Encoding& part, const Texts& texts, bool add_prefix_space) {
   for (size_t i = 0; i < part.size(); ++i) {
     if (part.sequences[i] < 0) continue;
@@ -71,7 +71,7 @@ void trim(Encoding& part, const Texts& texts, bool add_prefix_space) {
     ByteSpan& offset = part.offsets[i];
     size_t leading = leading_spaces(part.tokens[i]);
     const size_t trailing = trailing_spaces(part.tokens[i]);
-    // The space that add_prefix_space put there is not in the text.
+    // The space that add_prefix_space added is not in the text.
     if ((i == 0 || offset.begin == 0) && add_prefix_space && leading == 1) leading = 0;
     if (leading > 0) offset.begin = std::min(forward(text, offset.begin, leading), offset.end);
     if (trailing > 0 && has_before(text, offset.end, trailing))
@@ -92,7 +92,7 @@ class ByteLevel : public PostProcessor {
  public:
   explicit ByteLevel(JsonPart& part)
       : add_prefix_space_(part.flag("add_prefix_space")), trim_(part.flag("trim_offsets")) {
-    part.optional_flag("use_regex");  // only the pre-tokenizer heeds it
+    part.optional_flag("use_regex");  // only the pre-tokenizer uses it
   }
   size_t added(bool) const override { return 0; }
   void apply(std::vector<Encoding>& parts, const Texts& texts, bool) const override {
@@ -166,8 +166,8 @@ class Sequence : public PostProcessor {
 
 std::unique_ptr<PostProcessor> read_post_processor(JsonPart part, int depth) {
   if (depth > deepest_component)
-    fail("{}: sequences lie deeper than {} in each other, expected fewer; check the file",
-         part.what(), deepest_component);
+    fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
+         deepest_component);
   const std::string type = part.text("type");
   std::unique_ptr<PostProcessor> made;
   if (type == "TemplateProcessing")

@@ -10,20 +10,20 @@
 
 namespace headwater {
 
-/// The texts that offsets speak of: of the text and of its pair.
+/// The texts that offsets refer to: the text and its pair.
 using Texts = std::array<std::string_view, 2>;
 
 class PostProcessor {
  public:
   virtual ~PostProcessor() = default;
-  /// How many tokens it puts in, for a text alone or with a pair.
+  /// How many tokens it adds, for a text alone or with a pair.
   virtual size_t added(bool pair) const = 0;
-  /// Changes the parts that make up the result one after the other: at first the text, and its pair
-  /// if there is one. Without `special` no tokens are put in. Safe from several threads.
+  /// Changes the parts of the result: at first the text, and its pair if there is one. Adds tokens
+  /// only if `special`. Thread-safe.
   virtual void apply(std::vector<Encoding>& parts, const Texts& texts, bool special) const = 0;
 };
 
-/// Throws Error if it is of a type, or has an option, that is not known.
+/// Throws Error for an unknown type or option.
 std::unique_ptr<PostProcessor> read_post_processor(JsonPart part, int depth = 0);
 
 /// TemplateProcessing.

@@ -18,7 +18,7 @@ void cut_at_characters(Splits& splits, Behaviour behaviour, Wanted wanted) {
   });
 }
 
-// Runs of word characters and runs of others, without the white space between.
+// Runs of word characters and runs of other characters, without the white space between.
 void cut_words(Splits& splits) {
   enum class Kind { space, word, other };
   const auto kind_of = [](char32_t c) {
@@ -68,7 +68,7 @@ std::unique_ptr<PreTokenizer> plain(std::function<void(Splits&)> change) {
 class ByteLevel : public PreTokenizer {
  public:
   explicit ByteLevel(JsonPart& part) : add_prefix_space_(part.flag("add_prefix_space")) {
-    part.flag("trim_offsets");  // only the post-processor heeds it
+    part.flag("trim_offsets");  // only the post-processor uses it
     if (part.flag_or("use_regex", true)) words_.emplace(gpt2, part.what());
   }
   void apply(Splits& splits) const override {
@@ -215,8 +215,8 @@ PrependScheme read_prepend_scheme(JsonPart& part) {
 
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part, int depth) {
   if (depth > deepest_component)
-    fail("{}: sequences lie deeper than {} in each other, expected fewer; check the file",
-         part.what(), deepest_component);
+    fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
+         deepest_component);
   const std::string type = part.text("type");
   std::unique_ptr<PreTokenizer> made;
   if (type == "Sequence")

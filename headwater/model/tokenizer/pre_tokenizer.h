@@ -1,4 +1,4 @@
-// "pre_tokenizer" of a tokenizer.json: where the text is cut before the model sees it.
+// "pre_tokenizer" of a tokenizer.json: where to split the text before the model sees it.
 #pragma once
 #include <memory>
 
@@ -10,11 +10,11 @@ namespace headwater {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// Cuts every split that is no token. Safe from several threads.
+  /// Splits everything that is not yet a token. Thread-safe.
   virtual void apply(Splits& splits) const = 0;
 };
 
-/// Throws Error if it is of a type, or has an option, that is not known.
+/// Throws Error for an unknown type or option.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part, int depth = 0);
 
 /// When Metaspace puts its character before the text.

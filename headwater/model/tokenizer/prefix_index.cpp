@@ -28,7 +28,7 @@ PrefixIndex::PrefixIndex(std::vector<std::pair<std::string_view, uint32_t>> text
   }
 }
 
-// Every text of the range is longer than `depth`.
+// Every text in the range must be longer than `depth`.
 PrefixIndex::Range PrefixIndex::narrow(Range range, size_t depth, unsigned char byte) const {
   const auto at_depth = [&](uint32_t i) {
     return static_cast<unsigned char>(bytes_[begins_[i] + depth]);

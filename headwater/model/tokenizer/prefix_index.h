@@ -1,4 +1,4 @@
-// Texts in order, walked byte by byte: which of them begin here?
+// Sorted texts, searched byte by byte: which of them start here?
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace headwater {
 
-/// A trie without nodes: the texts that begin with what was walked so far lie side by side.
+/// A trie without nodes: texts with the same prefix are adjacent.
 class PrefixIndex {
  public:
   PrefixIndex() = default;
-  /// `texts` with a value each. Where one is there twice the last value counts; empty texts are
-  /// left out.
+  /// `texts` with a value each. The last value of a repeated text counts; empty texts are ignored.
   explicit PrefixIndex(std::vector<std::pair<std::string_view, uint32_t>> texts);
 
   bool empty() const { return values_.empty(); }
 
-  /// Calls found(length, value) for every text that `text` has at byte `at`, shortest first.
+  /// Calls found(length, value) for every text that occurs at byte `at` of `text`, shortest first.
   template <class Found>
   void walk(std::string_view text, size_t at, Found found) const;
 

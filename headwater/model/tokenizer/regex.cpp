@@ -26,9 +26,8 @@ std::string message_of(int code, OnigErrorInfo* info) {
   return {reinterpret_cast<const char*>(text), static_cast<size_t>(std::max(length, 0))};
 }
 
-// Oniguruma may know an older Unicode than the patterns were meant for. A newer character is shown
-// to it as an older one of the same category and length, so that what matches lies in the same
-// bytes.
+// Oniguruma may know an older Unicode than the patterns assume. A newer character is replaced by an
+// older one of the same category and length, so that matches cover the same bytes.
 std::string with_stand_ins(std::string_view text) {
   const auto& table = unicode::stand_ins;
   std::string out(text);
@@ -65,8 +64,8 @@ struct Region {
 struct Limits {
   OnigMatchParam* param = onig_new_match_param();
   explicit Limits(size_t size) {
-    // Patterns of real tokenizers need a few steps a byte; one that backtracks without end is
-    // stopped after a fraction of a second.
+    // Patterns of real tokenizers need a few steps a byte. One that backtracks endlessly is stopped
+    // after a fraction of a second.
     const unsigned long steps = 2'000'000 + 32 * static_cast<unsigned long>(size);
     onig_initialize_match_param(param);
     onig_set_retry_limit_in_match_of_match_param(param, steps);
@@ -96,7 +95,8 @@ Regex::Regex(const std::string& pattern, const std::string& what) : what_(what) 
   regex_.reset(regex);
   if (code != ONIG_NORMAL)
     fail(
-        "{}: '{}' is no regular expression ({}), expected one that Oniguruma takes; check the file",
+        "{}: '{}' is not a regular expression ({}), expected one that Oniguruma takes; check the "
+        "file",
         what, pattern, message_of(code, &info));
 }
 
@@ -126,7 +126,7 @@ std::vector<Match> Regex::matches(std::string_view text) const {
           what_, text.size(), message_of(found, nullptr));
     const auto match_begin = static_cast<size_t>(region.region->beg[0]);
     const auto match_end = static_cast<size_t>(region.region->end[0]);
-    // An empty match right behind another would be found forever.
+    // An empty match right after another would repeat forever.
     if (match_begin == match_end && after_match && match_end == covered) {
       from += from < text.size() ? static_cast<size_t>(length_of(text[from])) : 1;
       continue;

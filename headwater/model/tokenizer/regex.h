@@ -1,4 +1,4 @@
-// Regular expressions as tokenizer.json writes them, matched by Oniguruma.
+// Regular expressions in a tokenizer.json, matched by Oniguruma.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,12 +14,12 @@ namespace headwater {
 
 class Regex {
  public:
-  /// Throws Error naming `what` if Oniguruma does not take the pattern.
+  /// Throws Error naming `what` if Oniguruma rejects the pattern.
   Regex(const std::string& pattern, const std::string& what);
 
-  /// All of `text`, valid UTF-8, in order: what matched and what lies between. Categories of
-  /// characters are those of Unicode 16. Safe from several threads. Throws Error if a search takes
-  /// more steps than a sensible pattern needs.
+  /// Covers all of `text`, valid UTF-8, in order: the matches and the parts between them. Character
+  /// categories are those of Unicode 16. Thread-safe. Throws Error if a search takes more steps
+  /// than a sensible pattern needs.
   std::vector<Match> matches(std::string_view text) const;
 
  private:

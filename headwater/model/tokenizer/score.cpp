@@ -12,7 +12,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The nearest double to each power of ten.
+// The double nearest to each power of ten.
 double power_of_ten(int exponent) {
   static const std::array<double, 309> powers = [] {
     std::array<double, 309> out{};
@@ -24,7 +24,7 @@ double power_of_ten(int exponent) {
 
 class Digits {
  public:
-  // False where one more would not fit: it and all behind it are left out.
+  // Returns false if one more digit would not fit: it and all after it are dropped.
   bool take(char c) {
     constexpr uint64_t most = std::numeric_limits<uint64_t>::max();
     const auto digit = static_cast<uint64_t>(c - '0');
@@ -86,8 +86,9 @@ std::vector<double> read_scores(const simdjson::padded_string& file, const std::
   namespace ondemand = simdjson::ondemand;
   std::vector<double> scores;
   const auto wrong = [&] {
-    fail("{}: \"vocab\" has an entry that is no [\"token\", score], expected those; check the file",
-         what);
+    fail(
+        "{}: \"vocab\" has an entry that is not [\"token\", score], expected those; check the file",
+        what);
   };
   ondemand::parser parser;
   ondemand::document document;

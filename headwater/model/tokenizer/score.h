@@ -8,9 +8,9 @@
 
 namespace headwater {
 
-/// A JSON number as the package reads it: its digits as a whole number, then one division or
-/// product by a power of ten. That may be one unit in the last place from the nearest double, and a
-/// path through a word may hang on it.
+/// A JSON number as the package reads it: its digits as an integer, then one division or product by
+/// a power of ten. That may be one unit in the last place off the nearest double, and the path
+/// through a word may depend on it.
 double read_score(std::string_view number);
 
 /// The numbers of "model"."vocab", a list of [token, number]. Throws Error naming `what`.

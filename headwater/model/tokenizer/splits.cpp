@@ -7,7 +7,7 @@
 namespace headwater {
 namespace {
 
-// Joins what belongs together; afterwards `matched` says what is to be removed.
+// Joins what belongs together. Afterwards `matched` marks what to remove.
 std::vector<Match> joined(const std::vector<Match>& matches, Behaviour behaviour) {
   std::vector<Match> out;
   bool before = false;

@@ -1,4 +1,4 @@
-// A text on its way to tokens: pieces, some of which are tokens already.
+// A text on its way to tokens: pieces, some of which are already tokens.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -11,21 +11,21 @@ namespace headwater {
 
 struct Split {
   AlignedText text;
-  std::optional<PieceToken> token;  // an added token: no model sees it
+  std::optional<PieceToken> token;  // an added token: the model does not see it
 };
 
 using Splits = std::vector<Split>;
 
-/// What becomes of the text that a pattern matched.
+/// What happens to the text that a pattern matched.
 enum class Behaviour { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 /// "Removed", "Isolated", ... Throws Error naming `what`.
 Behaviour read_behaviour(std::string_view name, std::string_view what);
 
-/// Cuts `text` at `matches`, which cover it, and puts the parts that are not empty behind `out`.
+/// Splits `text` at `matches`, which cover it, and appends the parts that are not empty to `out`.
 void cut(const AlignedText& text, std::vector<Match> matches, Behaviour behaviour, Splits& out);
 
-/// Replaces every split that is no token by what `make(text, out)` puts out.
+/// Replaces every split that is not yet a token by the output of `make(text, out)`.
 template <class Make>
 void split_each(Splits& splits, Make make) {
   Splits out;

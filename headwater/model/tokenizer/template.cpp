@@ -1,4 +1,4 @@
-// TemplateProcessing: the text, its pair and special tokens in the order that the file says.
+// TemplateProcessing: the text, its pair and special tokens in the order of the file.
 #include <algorithm>
 #include <map>
 
@@ -14,8 +14,8 @@ struct SpecialToken {
 };
 
 struct Piece {
-  int sequence;                 // 0 the text, 1 its pair, -1 special
-  const SpecialToken* special;  // where sequence is -1
+  int sequence;                 // 0: the text, 1: its pair, -1: special
+  const SpecialToken* special;  // if sequence is -1
   int type;
 };
 
@@ -35,7 +35,7 @@ class Template : public PostProcessor {
   void apply(std::vector<Encoding>& parts, const Texts&, bool special) const override {
     if (parts.empty() || parts.size() > 2)
       fail(
-          "{}: comes behind another that made {} parts, expected the text and its pair; keep one "
+          "{}: follows another that made {} parts, expected the text and its pair; keep one "
           "of the two",
           what_, parts.size());
     std::vector<Encoding> out;
@@ -63,7 +63,7 @@ class Template : public PostProcessor {
       for (const simdjson::dom::element one : part.list("tokens")) {
         std::string_view text;
         if (one.get(text))
-          fail("{}: \"tokens\" has an entry that is no string, expected strings; check the file",
+          fail("{}: \"tokens\" has an entry that is not a string, expected strings; check the file",
                part.what());
         token.tokens.emplace_back(text);
       }

@@ -30,7 +30,7 @@ struct Tokenizer::Parts {
 
 namespace {
 
-// The longer text gives first; what is left is shared evenly.
+// Shortens the longer text first, then both evenly.
 void cut_to(std::vector<Encoding>& parts, size_t limit) {
   if (parts.size() == 1) return parts[0].truncate(limit);
   size_t fewer = parts[0].size(), more = parts[1].size();
@@ -75,7 +75,7 @@ Tokenizer Tokenizer::open(const std::string& path) {
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
-  constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs many more
+  constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs more memory
   if (json.size() > largest)
     fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
   const simdjson::padded_string text(json);

@@ -1,4 +1,5 @@
-// Text to tokens and back, as a tokenizer.json says: ids and offsets of the `tokenizers` package.
+// Text to tokens and back by a tokenizer.json, with the ids and offsets of the `tokenizers`
+// package.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,32 +11,31 @@
 
 namespace headwater {
 
-/// Everything but open() and parse() is safe from several threads at once.
+/// Everything except open() and parse() is thread-safe.
 class Tokenizer {
  public:
-  /// A tokenizer.json. Throws Error if it cannot be read, if something in it is not as it must be,
-  /// or if it has a component or an option that headwater does not know. "truncation" and "padding"
-  /// are not heeded.
+  /// Reads a tokenizer.json. Throws Error if it cannot be read, if something in it is invalid, or
+  /// if it has a component or an option that headwater does not know. Ignores "truncation" and
+  /// "padding".
   static Tokenizer open(const std::string& path);
-  /// The same from memory; `name` stands for the file in errors.
+  /// The same from memory; `name` names the file in errors.
   static Tokenizer parse(std::string_view json, const std::string& name);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// The text, with its pair if there is one, as tokens; with the special tokens of the
-  /// post-processor unless `special` is false. With a `limit`, at most so many tokens in all: the
-  /// ends are cut off, the longer text's first. Throws Error naming the byte if a text is no UTF-8;
-  /// if the model has no token for a part of it; if the special tokens alone are more than `limit`.
+  /// Tokenizes the text, and its pair if there is one, with the special tokens of the
+  /// post-processor unless `special` is false. Returns at most `limit` tokens in all: cuts off the
+  /// ends, first that of the longer text. Throws Error if a text is not UTF-8 (naming the byte), if
+  /// the model has no token for a part of it, or if the special tokens alone exceed `limit`.
   Encoding encode(std::string_view text, std::optional<std::string_view> pair = {},
                   bool special = true, std::optional<size_t> limit = {}) const;
 
-  /// The text that the tokens stand for; ids that nobody has are passed over, and special tokens
-  /// too unless `skip_special` is false.
+  /// The text of the tokens. Skips unknown ids, and special tokens unless `skip_special` is false.
   std::string decode(std::span<const int> ids, bool skip_special = true) const;
 
-  /// How many special tokens encode() puts in.
+  /// How many special tokens encode() adds.
   size_t special_count(bool pair) const;
 
   std::optional<int> id_of(std::string_view token) const;
@@ -43,7 +43,7 @@ class Tokenizer {
   /// Throws Error if no token has this id.
   std::string token_of(int id) const;
   bool is_special(int id) const;
-  /// How many tokens there are, added ones included.
+  /// The number of tokens, including added ones.
   int size() const;
 
  private:

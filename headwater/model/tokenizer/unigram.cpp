@@ -1,4 +1,4 @@
-// Unigram: of all ways to cut the piece into tokens, the one with the best sum of scores.
+// Unigram: of all ways to split a piece into tokens, takes the one with the best sum of scores.
 #include <algorithm>
 #include <limits>
 
@@ -71,7 +71,7 @@ class Unigram : public WordModel {
       std::string_view token;
       if (entry.get(pair) || pair.size() != 2 || pair.at(0).get(token))
         fail(
-            "{}: \"vocab\" has an entry that is no [\"token\", score], expected those; check the "
+            "{}: \"vocab\" has an entry that is not [\"token\", score], expected those; check the "
             "file",
             what_);
       texts.emplace_back(token, static_cast<uint32_t>(texts.size()));
@@ -123,7 +123,7 @@ class Unigram : public WordModel {
     return steps;
   }
 
-  // The path from its end, unknown neighbours made one.
+  // Follows the path from its end, and joins unknown neighbours.
   std::vector<ByteSpan> fused(std::string_view piece, const std::vector<Step>& steps) const {
     std::vector<ByteSpan> spans;
     for (size_t end = piece.size(); end > 0; end = steps[end].begin) {

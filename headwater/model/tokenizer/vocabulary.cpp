@@ -70,7 +70,7 @@ void Vocabulary::add(std::string_view wanted, int id) {
   const auto hash = static_cast<uint32_t>(hash_of(wanted));
   Slot& slot = slots_[slot_of(wanted, hash)];
   if (slot.id >= 0) {
-    // An empty token begins where the next one does.
+    // An empty token starts where the next one does.
     const auto entry =
         std::lower_bound(begins_.begin(), begins_.end(), slot.begin) - begins_.begin();
     const auto place =

@@ -8,7 +8,7 @@
 namespace headwater {
 namespace {
 
-// Files of early versions say no type: it shows in the options, asked in the order of the package.
+// Files of early versions have no type. The options reveal it, checked in the order of the package.
 std::string type_of(JsonPart& part) {
   if (part.has("type")) return part.text("type");
   part.pass_over("type");

@@ -1,4 +1,4 @@
-// From a piece of text that no token crosses to tokens.
+// Turns a piece of text that no token crosses into tokens.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace headwater {
 
-/// A token, and the bytes of the piece that it stands for.
+/// A token, and its bytes in the piece.
 struct PieceToken {
   int id;
   std::string text;
@@ -21,8 +21,8 @@ class WordModel {
  public:
   virtual ~WordModel() = default;
 
-  /// The tokens of one piece: not empty, valid UTF-8. Safe from several threads. Throws Error if
-  /// the piece has none: no token for unknown text.
+  /// The tokens of one piece, which must be valid UTF-8 and not empty. Thread-safe. Throws Error if
+  /// the piece has unknown text and there is no token for that.
   virtual std::vector<PieceToken> tokenise(std::string_view piece) const = 0;
 
   virtual std::optional<int> id_of(std::string_view token) const = 0;
@@ -30,7 +30,7 @@ class WordModel {
   virtual int size() const = 0;
 };
 
-/// "model" of a tokenizer.json; `file` is the whole text of it. Throws Error.
+/// "model" of a tokenizer.json; `file` is its whole text. Throws Error.
 std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file);
 
 std::unique_ptr<WordModel> read_word_piece(JsonPart& part);
@@ -43,7 +43,7 @@ class Vocabulary;
 /// {"token": id, ...}. Throws Error.
 Vocabulary read_vocabulary(JsonPart& part);
 
-/// The ids of "<0x00>" to "<0xFF>", -1 where there is none.
+/// The ids of "<0x00>" to "<0xFF>", -1 if there is none.
 std::vector<int> byte_tokens(const Vocabulary& vocabulary);
 
 /// "<0x0A>"

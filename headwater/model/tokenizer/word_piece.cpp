@@ -1,5 +1,5 @@
-// WordPiece: the longest token that the rest of the word begins with, again and again; and
-// WordLevel, where a word is one token.
+// WordPiece: repeatedly takes the longest token at the start of the rest of the word. WordLevel: a
+// word is one token.
 #include <algorithm>
 
 #include "headwater/core/fail.h"
@@ -67,7 +67,7 @@ class WordPiece : public VocabularyModel {
     for (size_t begin = 0; begin < piece.size(); begin = out.back().end) {
       wanted.assign(begin > 0 ? prefix_ : "");
       const size_t fixed = wanted.size();
-      // Nothing longer than the longest token can be one.
+      // No token is longer than the longest one.
       size_t end = piece.size();
       if (end - begin > vocabulary_.longest()) end = boundary(piece, begin + vocabulary_.longest());
       wanted += piece.substr(begin, end - begin);

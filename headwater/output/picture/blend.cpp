@@ -10,13 +10,13 @@ namespace headwater {
 namespace {
 
 constexpr double strength = 0.6;  // of the colours
-constexpr double unseen = 0.75;   // of white over what the model did not see
+constexpr double unseen = 0.75;   // share of white over what the model did not see
 
-// Which cells of a line each of `count` pixels covers, and by how much: the line has cells of equal
-// length from `from` to `to`, the pixels share `begin` to `end`.
+// Which cells of a line each of `count` pixels covers, and by how much. The line has cells of equal
+// length from `from` to `to`; the pixels divide `begin` to `end`.
 struct Cover {
   int first = 0;
-  std::vector<double> shares;  // of the pixel; their sum is below 1 where it lies partly outside
+  std::vector<double> shares;  // of the pixel; they sum to less than 1 if it is partly outside
 };
 
 std::vector<Cover> covers(double begin, double end, int count, double from, double to, int cells) {
@@ -41,7 +41,7 @@ double inside(const Cover& cover) {
   return std::min(sum, 1.0);
 }
 
-// Calls add(cell's row, cell's column, share of the pixel).
+// Calls add(row of the cell, column of the cell, share of the pixel).
 template <class Add>
 void for_covered(const Cover& down, const Cover& across, Add add) {
   for (size_t y = 0; y < down.shares.size(); ++y)

@@ -1,4 +1,4 @@
-// What a scene is drawn on: a page or an image of Cairo's.
+// The target of drawing: a page or an image of Cairo's.
 #pragma once
 #include <cairo.h>
 

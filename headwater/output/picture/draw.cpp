@@ -16,7 +16,7 @@ struct DestroySurface {
 
 using Surface = std::unique_ptr<cairo_surface_t, DestroySurface>;
 
-// A surface of width x height pixels; pixel(x, y) is asked for row after row.
+// A surface of width x height pixels. Calls pixel(x, y) row by row.
 template <class Pixel>
 Surface surface_of(int width, int height, Pixel pixel) {
   Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
@@ -45,7 +45,7 @@ void draw_at(cairo_t* canvas, const Surface& surface, double x, double y) {
   cairo_restore(canvas);
 }
 
-// At full size: viewers of .svg and .pdf smooth images that they have to enlarge.
+// At full size, because viewers of .svg and .pdf smooth images that they enlarge.
 void draw(cairo_t* canvas, const Cells& cells) {
   uint32_t colour = 0;
   const auto pixel = [&](int x, int y) {

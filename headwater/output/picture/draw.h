@@ -1,4 +1,4 @@
-// A scene onto a Cairo canvas, whatever is behind it.
+// Draws a scene onto any Cairo canvas.
 #pragma once
 #include "headwater/output/picture/canvas.h"
 #include "headwater/output/picture/scene.h"
@@ -6,8 +6,7 @@
 
 namespace headwater {
 
-/// Draws the scene in points on a white ground. Whether that went well is
-/// cairo_status(canvas.cairo).
+/// Draws the scene in points on a white background. Check cairo_status(canvas.cairo) for errors.
 void draw(const Scene& scene, Typesetter& typesetter, const Canvas& canvas);
 
 }  // namespace headwater

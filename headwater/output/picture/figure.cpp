@@ -16,13 +16,13 @@
 namespace headwater {
 namespace {
 
-constexpr int most_bars = 64;    // beyond, a bar chart is taller than a page
-constexpr int most_text = 2500;  // beyond, running text is a wall: cells in lines instead
+constexpr int most_bars = 64;    // with more, a bar chart is taller than a page
+constexpr int most_text = 2500;  // longer running text is a wall: show cells in lines instead
 constexpr size_t large_picture = 128 * 128;  // cells
 constexpr int longest_axis_label = 20;
 
-// What is shown of a result: which columns, under which names, and each row of values as the filter
-// leaves it.
+// What to show of a result: which columns, with which names, and each row of values after the
+// filter.
 class Shown {
  public:
   Shown(const Attribution& result, const Filter& filter, const std::string& path)
@@ -45,7 +45,7 @@ class Shown {
     return room_;
   }
 
-  /// Raises the cells of line `line` to the largest value of the columns in each.
+  /// Raises each cell of a line to the largest value of the columns that it covers.
   void raise(const Matrix& values, int i, int bin, std::span<float> cells) {
     const std::span<const float> from = row(values, i);
     for (size_t c = 0; c < columns_.size(); ++c) {
@@ -92,9 +92,9 @@ void set_top(Figure& figure, double top, double most) {
   figure.details.push_back(fmt::format("colours cut at {:.3g}, largest value {:.3g}", top, most));
 }
 
-// The upper end of the scale: the largest value. In a large picture a few cells, such as the first
-// token of causal attention, would leave all others dark; there it is a value that nearly all are
-// below, and the picture says so.
+// The upper end of the scale is the largest value. In a large picture, a few cells, such as the
+// first token of causal attention, would then leave all others dark. There the scale ends at a
+// value that nearly all cells are below, and the picture says so.
 void set_scale(Figure& figure) {
   std::vector<float> values;
   for (const Panel& panel : std::get<Grid>(figure.body).panels)
@@ -106,7 +106,7 @@ void set_scale(Figure& figure) {
   set_top(figure, cut ? *rank : most > 0 ? most : 1, most);
 }
 
-// All rows of each matrix: a panel each.
+// All rows of each matrix, with a panel for each matrix.
 Grid grid_of_matrices(const std::vector<const Matrix*>& matrices,
                       const std::vector<std::string>& titles, const Attribution& like,
                       Shown& shown) {
@@ -121,7 +121,7 @@ Grid grid_of_matrices(const std::vector<const Matrix*>& matrices,
   return grid;
 }
 
-// Row 0 of each matrix under one another.
+// Row 0 of each matrix, one below the other.
 Grid grid_of_rows(const std::vector<const Matrix*>& matrices, Axis y, const Attribution& like,
                   Shown& shown) {
   const int lines = static_cast<int>(matrices.size()),
@@ -136,7 +136,7 @@ Grid grid_of_rows(const std::vector<const Matrix*>& matrices, Axis y, const Attr
   return grid;
 }
 
-// One row too long to read as text: cells in lines, numbered at their beginnings.
+// One row that is too long to read as text: cells in lines, numbered at the start.
 Grid grid_of_lines(const Attribution& result, Shown& shown) {
   const int count = static_cast<int>(shown.columns().size());
   const int wide = std::max(64, static_cast<int>(std::ceil(std::sqrt(count / 16.0))) * 8);
@@ -264,8 +264,8 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
     titles.push_back(harmless(panel.label));
     if (matrices.back()->rows() != matrices.front()->rows() ||
         panel.source.tokens.size() != first.source.tokens.size())
-      fail("{}: panel '{}' has another shape than the first, expected equal shapes; use .json",
-           path, titles.back());
+      fail("{}: panel '{}' differs in shape from the first, expected equal shapes; use .json", path,
+           titles.back());
   }
   if (matrices.front()->rows() == 1) {
     out.details.push_back(row_name(first, 0));

@@ -1,5 +1,5 @@
-// What a picture shows, before anything is placed: panels of cells, one row as shaded text and
-// bars, one row laid over an image, or curves.
+// The content of a picture before layout: panels of cells, one row as shaded text and bars, one row
+// over an image, or curves.
 #pragma once
 #include <string>
 #include <variant>
@@ -14,18 +14,18 @@
 
 namespace headwater {
 
-/// The tokens or layers along one side. `bin` of them share a cell where there are more than can be
-/// told apart.
+/// The tokens or layers along one side. If there are too many to tell apart, `bin` of them share a
+/// cell.
 struct Axis {
   std::string title;
   std::vector<std::string> labels;
-  std::vector<int> places;  // the number of each in the source
+  std::vector<int> places;  // the index of each in the source
   int bin = 1;
 };
 
 struct Panel {
   std::string title;  // "" for a single one
-  Matrix values;      // cells; where bins are larger than 1, the largest value of each
+  Matrix values;      // cells; for bins larger than 1, the largest value of each
 };
 
 /// Panels on the same axes and the same scale.
@@ -35,12 +35,12 @@ struct Grid {
   bool square = true;  // cells are squares: both axes are tokens
 };
 
-/// One row: the running text, shaded, and a bar for each token where they are few.
+/// One row: the running text, shaded, and a bar for each token if there are few.
 struct Strip {
   std::vector<Piece> pieces;
   std::vector<std::string> labels;
   std::vector<float> values;
-  std::vector<bool> kept;  // those left out stand in the text without a shade and have no bar
+  std::vector<bool> kept;  // the others appear in the text without a shade, and have no bar
   int output = -1;         // the output token itself, or -1
   bool bars = true;
 };
@@ -48,11 +48,11 @@ struct Strip {
 struct OverlayPanel {
   std::string title;  // "" for a single one
   Matrix values;      // of the patches, rows x columns; NaN is not shown
-  ImageBox seen;      // where they lie
-  std::string note;   // what of the row lies in no patch
+  ImageBox seen;      // the area that the patches cover
+  std::string note;   // the share of the row that belongs to no patch
 };
 
-/// One row of a vision model: the image as it is, then a panel for each set of values laid over it.
+/// One row of a vision model: the image itself, then a panel for each set of values over it.
 struct Overlay {
   Image image;
   double width = 0, height = 0;  // in the units of `seen`: the original's pixels
@@ -65,36 +65,36 @@ struct Curve {
   Colour colour = black;
 };
 
-/// Curves over the same places, and the scale they share.
+/// Curves over the same places, with one scale.
 struct CurvePanel {
   std::string title, x_title, y_title;
   std::vector<std::string> places;
   double bottom = 0, top = 1;
   std::vector<Curve> curves;
-  double level = 0;  // a line across, if it lies within the scale
+  double level = 0;  // a horizontal line, if it is within the scale
 };
 
-/// Panels side by side, with one legend: a name has the same colour in all of them.
+/// Panels side by side with one legend: a name has the same colour in all of them.
 struct Curves {
   std::vector<CurvePanel> panels;
 };
 
 struct Figure {
   std::string title;
-  std::vector<std::string> details;  // the grey line under the title, in parts that stay whole
+  std::vector<std::string> details;  // the grey line under the title, in parts that are not broken
   std::string caption;               // of the colour bar
-  double top = 1;                    // the value at the upper end of the one scale,
-  bool cut = false;                  // (some values lie above `top` and look like it)
+  double top = 1;                    // the value at the upper end of the scale
+  bool cut = false;                  // some values are above `top` and look like it
   std::variant<Grid, Strip, Overlay, Curves> body;
-  double bottom = 0;  // and at its lower end: 0 except for overlays
+  double bottom = 0;  // the value at the lower end: 0 except for overlays
 };
 
-/// Cells of at most this many pixels side by side in one panel of `panels`.
+/// The most pixels for the cells along one side of a panel, if there are `panels` of them.
 int plot_pixels(int panels);
 
 /// Throws Error for metrics and info, which have no picture, for panels that differ in shape, and
-/// for a filter that leaves nothing. `path` names the picture in the message. Memory: the cells
-/// that are shown, not n x n.
+/// for a filter that leaves nothing. `path` names the picture in the message. Memory grows with the
+/// cells shown, not with n x n.
 Figure figure_of(ResultView result, const Filter& filter, const std::string& path);
 
 }  // namespace headwater

@@ -14,7 +14,7 @@ struct MethodColour {
   Colour colour;
 };
 
-// Told apart also by people who do not see all colours (Okabe and Ito 2008).
+// Distinguishable with colour blindness (Okabe and Ito 2008).
 constexpr std::array<MethodColour, 8> colours = {{{"raw", {110, 110, 110}},
                                                   {"rollout", {0, 114, 178}},
                                                   {"flow", {213, 94, 0}},
@@ -41,7 +41,7 @@ Curve curve_of(const MethodSpread& method) {
   return curve;
 }
 
-// Down to the lowest value in steps of a quarter, up to 1.
+// The lowest value, rounded down to a quarter, and at most 0.
 double bottom_of(const std::vector<Curve>& curves) {
   double least = 0;
   for (const Curve& curve : curves)
@@ -54,7 +54,7 @@ CurvePanel truth_panel(const TruthTable& truth, Range layers) {
   CurvePanel panel{
       "Top token is a true one", "Layer", "Share of examples", layer_names(layers), 0, 1, {},
       truth.chance.mean};
-  // What has no layers is the same at each.
+  // A reference has one value for all layers.
   for (const MethodSpread& method : truth.methods) {
     Curve curve = curve_of(method);
     if (curve.values.size() == 1) curve.values.resize(panel.places.size(), curve.values[0]);

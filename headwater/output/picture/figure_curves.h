@@ -4,12 +4,12 @@
 
 namespace headwater {
 
-/// A panel for each reference: correlation by layer, a curve a method; where the truth is known,
-/// one more: how often the top token is a true one; and the perturbation curves, where they were
-/// asked for.
+/// A panel for each reference, with a curve a method: correlation by layer. If the truth is known,
+/// a panel with how often the top token is true. If requested, a panel with the perturbation
+/// curves.
 Curves curves_of(const Evaluation& result);
 
-/// Source, file, numbers of examples and of tokens that count, layers, each a few words.
+/// Source, file, numbers of examples and of tokens that count, layers: a few words each.
 std::vector<std::string> details_of(const Evaluation& result);
 
 }  // namespace headwater

@@ -10,8 +10,7 @@
 namespace headwater {
 namespace {
 
-// The shares of the row that lie before the patches: "12.5 % of the mass in [CLS], 30.1 % in 4
-// more".
+// The share of the row before the patches: "12.5 % of the mass in [CLS], 30.1 % in 4 more".
 std::string prefix_mass(const Attribution& result, std::span<const float> row) {
   const size_t prefix = static_cast<size_t>(result.source.patches->prefix);
   const auto share = [&](size_t begin, size_t end) {

@@ -15,12 +15,12 @@ namespace headwater {
 namespace {
 
 constexpr double margin = 16;
-constexpr double narrowest = 300;    // what the lines under the title may fill in any case
+constexpr double narrowest = 300;    // the lines under the title may always be this wide
 constexpr double tallest_bar = 800;  // of the colour bar
 
 void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ramp ramp) {
   const double height = std::floor(std::clamp(plots.height(), 72.0, tallest_bar)), width = 12;
-  // A bar that is taller than the plots stands beside their labels too.
+  // A colour bar that is taller than the plots must clear their labels too.
   const double right_of = plots.height() < height ? page.bounds().right : plots.right;
   const double x = std::ceil(right_of + margin), y = std::round(plots.top);
   const int steps = static_cast<int>(height) * pixels_per_point;
@@ -44,7 +44,7 @@ void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ram
   page.put(std::move(text));
 }
 
-// Title and details above what is on the page already, at its left edge.
+// Places title and details above what is on the page, at its left edge.
 void place_header(Page& page, const Figure& figure) {
   const Bounds body = page.bounds();
   const double room = std::max(body.width(), narrowest);
@@ -109,7 +109,7 @@ Scene layout(Figure figure, Typesetter& typesetter) {
     if (!strip.bars) place_colour_bar(page, text, figure, Ramp::shade);
   }
   place_header(page, figure);
-  // Whole points, so that cells fall on whole pixels.
+  // Shifts by whole points, so that cells fall on whole pixels.
   page.shift(std::ceil(margin - page.bounds().left), std::ceil(margin - page.bounds().top));
   return std::move(page).finished(margin);
 }

@@ -32,7 +32,7 @@ class PanelLayout {
                    .lettering = {.points = 10}});
   }
 
-  /// What the scale and its title need left of the panel.
+  /// The width of the scale and its title, to the left of the panel.
   static double room_left(Page& page, const CurvePanel& panel) {
     double widest = 0;
     for (const double value : values_of(panel))
@@ -43,7 +43,7 @@ class PanelLayout {
  private:
   static std::string name_of(double value) { return fmt::format("{:.4g}", value); }
 
-  // Round numbers from below 0 on, too.
+  // Round numbers, which may start below 0.
   static std::vector<double> values_of(const CurvePanel& panel) {
     const double step = ticks(panel.top - panel.bottom, 6)[1];
     std::vector<double> out;
@@ -82,7 +82,7 @@ class PanelLayout {
     page_.put(std::move(title));
   }
 
-  // Every so many places have a name, so that none touches the next.
+  // Names only every k-th place, so that labels do not touch.
   void place_x() {
     double widest = 0;
     for (const std::string& name : panel_.places)

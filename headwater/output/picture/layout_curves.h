@@ -5,7 +5,7 @@
 
 namespace headwater {
 
-/// Panels side by side, and at the right of the last one the legend.
+/// Places the panels side by side, with the legend to the right of the last one.
 void place_curves(Page& page, const Curves& curves);
 
 }  // namespace headwater

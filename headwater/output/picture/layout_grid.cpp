@@ -17,11 +17,11 @@ constexpr int tallest_line = 48;  // pixels of a layer's or panel's line
 
 struct Labels {
   std::vector<Text> texts;      // measured, not placed
-  std::vector<double> offsets;  // of each along the axis
+  std::vector<double> offsets;  // of each text along the axis
 };
 
-// Labels at every `step`-th token. Once some are missing, a name alone would not say which token it
-// is.
+// Labels every `step`-th token. If some have no label, the others get numbers: a name alone would
+// not say which token it is.
 Labels every(Page& page, const Axis& axis, double pitch, int step, double points) {
   Labels out;
   for (size_t k = 0; k < axis.labels.size(); k += static_cast<size_t>(step)) {
@@ -35,14 +35,14 @@ Labels every(Page& page, const Axis& axis, double pitch, int step, double points
   return out;
 }
 
-// As many labels as fit when each needs `slant` times its height.
+// As many labels as fit if each needs `slant` times its height.
 Labels fitting(Page& page, const Axis& axis, double pitch, double slant) {
   const double points = pitch >= 15 * slant / 1.5 ? 9 : 7.5;
   const int count = static_cast<int>(axis.labels.size());
   for (int decade = 1;; decade *= 10)
     for (const int digit : {1, 2, 5}) {
       const int step = decade * digit;
-      // Not worth measuring thousands of labels that cannot fit.
+      // Do not measure thousands of labels that cannot fit.
       if (step * pitch < points * slant && step < count) continue;
       Labels labels = every(page, axis, pitch, step, points);
       double tallest = 0;
@@ -99,7 +99,7 @@ class GridLayout {
   }
 
  private:
-  // Titles are shortened to their plots, or to what small plots may be set apart for.
+  // Titles are shortened to the width of their plots, or of the column that small plots get.
   double column_width() {
     const double room = std::max(width_, widest_title);
     for (Panel& panel : grid_.panels) {
@@ -114,7 +114,7 @@ class GridLayout {
     double tall = height_ + gap;
     for (const Panel& panel : grid_.panels)
       tall = std::max(tall, height_ + gap + page_.measured(title(panel)).height);
-    // Panels without one below carry their labels between the last two lines.
+    // Panels with none below them have their labels between the last two lines.
     if (count_ % columns_ != 0 && count_ > columns_) tall += depth_of_x();
     return tall;
   }
@@ -175,7 +175,7 @@ class GridLayout {
                   .lettering = {.points = 10}};
     };
     Text y = page_.measured(centred(grid_.y.title, 90));
-    // A title longer than its axis would run into the labels below.
+    // A title that is longer than its axis would run into the labels below.
     const double left = y.width <= height_ ? labels_left_ : page_.bounds().left;
     Text x = page_.measured(centred(grid_.x.title, 0));
     x.x = plots.width() / 2;

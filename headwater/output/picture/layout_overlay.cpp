@@ -7,10 +7,10 @@ namespace headwater {
 namespace {
 
 constexpr double gap = 18;            // between images
-constexpr double widest_words = 220;  // for which narrow images are set apart
+constexpr double widest_words = 220;  // narrow images are spaced out for words up to this width
 constexpr double title_points = 9.5, note_points = 8.5;
 
-// Pixels of an image's longer side where `images` are on the page.
+// The longer side of an image in pixels, with `images` on the page.
 int longest_side(int images) { return images <= 2 ? 720 : images <= 4 ? 560 : 440; }
 
 int columns_for(int images) {
@@ -25,7 +25,7 @@ class OverlayLayout {
     const int images = static_cast<int>(overlay.panels.size()) + 1;
     columns_ = columns_for(images);
     const double pixels = longest_side(images) / std::max(extent_.width, extent_.height);
-    // A line of a pixel or two would not be seen.
+    // A line of one or two pixels would be invisible.
     width_ = std::max(16, static_cast<int>(std::lround(extent_.width * pixels)));
     height_ = std::max(16, static_cast<int>(std::lround(extent_.height * pixels)));
   }
@@ -62,7 +62,7 @@ class OverlayLayout {
          .lettering = {.points = size, .bold = bold, .colour = bold ? black : grey}});
   }
 
-  // Words that are wider than their column lose their middle.
+  // Words wider than their column lose their middle.
   void put_words(const std::string& words, double x, double y, bool title) {
     if (words.empty()) return;
     const double size = title ? title_points : note_points;
@@ -91,7 +91,7 @@ class OverlayLayout {
   ScaleEnds scale_;
   ImageBox extent_;
   int columns_ = 1, width_ = 0, height_ = 0;  // pixels of an image
-  double room_ = 0;                           // points across, for an image and its words
+  double room_ = 0;                           // points across for an image and its words
 };
 
 }  // namespace

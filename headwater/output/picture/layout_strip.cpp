@@ -10,10 +10,10 @@ namespace {
 
 constexpr double line_width = 560;
 constexpr double bar_width = 260;
-constexpr double around = 0.6;  // the shade reaches a little beyond its text
+constexpr double around = 0.6;  // the shade extends a little beyond its text
 constexpr Lettering reading = {.points = 11};
 
-// Lines are as tall as the tallest text: scripts differ.
+// All lines get the height of the tallest text, because scripts differ.
 double tallest(const std::vector<Text>& texts) {
   double height = 0;
   for (const Text& text : texts) height = std::max(height, text.height);
@@ -54,7 +54,7 @@ void place_text(Page& page, const Strip& strip, double top) {
   }
 }
 
-// Three digits of the longest bar.
+// Enough decimals for three digits of the longest bar.
 int decimals(double top) {
   if (top <= 0) return 3;
   return std::clamp(2 - static_cast<int>(std::floor(std::log10(top))), 3, 8);

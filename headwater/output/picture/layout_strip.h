@@ -5,9 +5,8 @@
 
 namespace headwater {
 
-/// Puts the running text on the page from (0, 0) on, in lines, each token shaded by its value, and
-/// under it a bar for each token that is kept if the strip has bars. Returns the bounds of the
-/// text.
+/// Places the running text from (0, 0) on, in lines, each token shaded by its value. If the strip
+/// has bars, adds one below for each kept token. Returns the bounds of the text.
 Bounds place_strip(Page& page, const Strip& strip, double top);
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// A scene that is being laid out: measures what is put on it and knows how far it reaches.
+// A scene during layout: measures what is added to it and tracks its bounds.
 #pragma once
 #include <string>
 
@@ -18,18 +18,18 @@ class Page {
   explicit Page(Typesetter& typesetter) : typesetter_(typesetter) {}
 
   Text measured(Text text) { return typesetter_.measured(std::move(text)); }
-  /// Measures the text, puts it on the page and returns it.
+  /// Measures the text, adds it to the page and returns it.
   const Text& put(Text text);
   void put(Photo photo);
   void put(Cells cells);
   void put(const Box& box);
   void put(const Line& line);
 
-  /// Around everything that was put so far.
+  /// The bounds of everything added so far.
   const Bounds& bounds() const { return bounds_; }
   void shift(double right, double down);
 
-  /// The scene, with everything `margin` away from the edges at right and bottom.
+  /// The scene, with `margin` to the right of and below everything.
   Scene finished(double margin) &&;
 
  private:

@@ -21,7 +21,7 @@ using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
 using Context = std::unique_ptr<cairo_t, Destroy>;
 
 cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
-  // An exception must not cross Cairo, which is C.
+  // An exception must not pass through Cairo, which is C.
   try {
     static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
     return CAIRO_STATUS_SUCCESS;
@@ -45,8 +45,8 @@ void draw_on(cairo_surface_t* surface, double scale, const Scene& scene, Typeset
   check(cairo_status(context.get()), path);
 }
 
-// Cairo names images by a counter of the process: "image37". Renamed in the order in which they
-// appear, the bytes depend on the scene alone.
+// Cairo names images by a counter of the process: "image37". Renaming them in order of appearance
+// makes the bytes depend on the scene alone.
 std::string renumbered(const std::string& svg) {
   std::map<std::string, std::string> names;
   std::string out;

@@ -7,9 +7,9 @@
 
 namespace headwater {
 
-// Each needs no display, gives the same bytes for the same scene, and throws Error if Cairo fails
-// or, for .png, if the page has more than 32767 pixels a side; `path` names the picture in the
-// message.
+// None needs a display, and each gives the same bytes for the same scene. Throws Error if Cairo
+// fails or, for .png, if the page has more than 32767 pixels a side; `path` names the picture in
+// the message.
 std::string png_of(const Scene& scene, Typesetter& typesetter, const std::string& path);
 std::string svg_of(const Scene& scene, Typesetter& typesetter, const std::string& path);
 std::string pdf_of(const Scene& scene, Typesetter& typesetter, const std::string& path);

@@ -1,5 +1,5 @@
-// A picture as plain data: everything with its place, in points, y downwards. Drawing it needs no
-// more decisions.
+// A picture as plain data: everything has its place, in points, with y downwards. Drawing it needs
+// no more decisions.
 #pragma once
 #include <array>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace headwater {
 
-/// Cells and the pixels of a .png: two to a point.
+/// Resolution of cells and of a .png.
 inline constexpr int pixels_per_point = 2;
 
 struct Point {
@@ -24,8 +24,8 @@ struct Lettering {
   Colour colour = black;
 };
 
-/// A line of text. (x, y) is its left end, middle or right end, half way up; `angle` turns it
-/// around that point, anticlockwise in degrees.
+/// A line of text. (x, y) is its left end, middle or right end, at half its height. `angle` rotates
+/// it around that point, anticlockwise in degrees.
 struct Text {
   enum class Anchor { left, middle, right };
   std::string text;
@@ -35,18 +35,18 @@ struct Text {
   Lettering lettering = {};
   double width = 0, height = 0;  // as measured
 
-  /// How much of the width lies left of the anchor.
+  /// The share of the width to the left of the anchor.
   double left_share() const {
     return anchor == Anchor::left ? 0 : anchor == Anchor::middle ? 0.5 : 1;
   }
-  /// Top left, top right, bottom right, bottom left, turned.
+  /// Top left, top right, bottom right, bottom left, after rotation.
   std::array<Point, 4> corners() const;
 };
 
 struct Box {
   double x = 0, y = 0, width = 0, height = 0;
   Colour fill = white;
-  bool framed = false;  // a black frame in place of the fill
+  bool framed = false;  // a black frame instead of the fill
 };
 
 struct Line {
@@ -67,7 +67,7 @@ struct Cells {
   double height() const { return double(values.rows()) * pixels_y / pixels_per_point; }
 };
 
-/// An image, pixels_per_point of its pixels to a point.
+/// An image, with pixels_per_point of its pixels to a point.
 struct Photo {
   double x = 0, y = 0;
   Image image;

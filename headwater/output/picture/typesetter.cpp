@@ -16,7 +16,7 @@ struct Free {
   void operator()(PangoFontDescription* font) const { pango_font_description_free(font); }
 };
 
-// Pango measures nonsense without fonts; asked to load one, it answers.
+// Without fonts Pango measures nonsense, but it fails to load one.
 bool has_font(PangoContext* context, const PangoFontDescription* description) {
   PangoFont* font = pango_context_load_font(context, description);
   if (font) g_object_unref(font);

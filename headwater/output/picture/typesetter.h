@@ -1,4 +1,4 @@
-// Text of any script, measured and drawn by Pango.
+// Measures and draws text of any script with Pango.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,13 +7,12 @@
 
 namespace headwater {
 
-// Defined where they are needed, so that layouts can be tested without the headers of Pango and
-// Cairo.
+// Defined elsewhere, so that layouts can be tested without the headers of Pango and Cairo.
 struct Canvas;
 struct PangoObjects;
 
-/// Measures and draws with the same fonts, unhinted, so that .png, .svg and .pdf come out alike.
-/// Text is text: nothing in it is taken for markup. For one thread.
+/// Measures and draws with the same unhinted fonts, so .png, .svg and .pdf look alike. Never
+/// interprets text as markup. For one thread at a time.
 class Typesetter {
  public:
   /// Throws Error if the machine has no font at all.

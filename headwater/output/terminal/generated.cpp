@@ -13,7 +13,7 @@
 namespace headwater {
 namespace {
 
-constexpr int named = 3;  // prompt tokens for each generated one
+constexpr int named = 3;  // prompt tokens for each generated token
 
 // "key 0.31, red 0.20, box 0.11": the largest values of a row.
 std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,

@@ -18,7 +18,7 @@ constexpr const char* upper_half = "\u2580";
 std::string behind(Colour c) { return fmt::format("\x1b[48;2;{};{};{}m", c.red, c.green, c.blue); }
 std::string before(Colour c) { return fmt::format("\x1b[38;2;{};{};{}m", c.red, c.green, c.blue); }
 
-// Patches that share a block where there are more than the terminal has columns: the largest.
+// The largest value of each block, if there are more patches than terminal columns.
 Matrix merged(const Matrix& values, int by) {
   Matrix out((values.rows() + by - 1) / by, (values.columns() + by - 1) / by);
   std::fill_n(out.data(), out.size(), std::nanf(""));
@@ -34,7 +34,7 @@ class Blocks {
  public:
   Blocks(Matrix values, ScaleEnds scale) : values_(std::move(values)), scale_(scale) {}
 
-  // A patch is two columns and a line: about a square.
+  // A patch is two columns and one line: about a square.
   std::string whole(int y) const {
     std::string out;
     for (int x = 0; x < values_.columns(); ++x) {
@@ -44,7 +44,7 @@ class Blocks {
     return out + reset;
   }
 
-  // A patch is a column and half a line.
+  // A patch is one column and half a line.
   std::string half(int y) const {
     std::string out;
     for (int x = 0; x < values_.columns(); ++x) {

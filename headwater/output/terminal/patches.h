@@ -6,9 +6,9 @@
 
 namespace headwater {
 
-/// The part of the image that the model saw, where there is room for it, and beside it the last
-/// panel's patches; a line each, two columns wide, or half of that where the terminal is narrow; in
-/// the end which values the ends of the colours are. Lines are at most `width` columns.
+/// The patches of the last panel, coloured, and beside them the part of the image that the model
+/// saw if there is room. A patch is one line and two columns, or half of that on a narrow terminal.
+/// A last line gives the values at the ends of the colours. Lines have at most `width` columns.
 std::string patches_text(const Overlay& overlay, int width);
 
 }  // namespace headwater

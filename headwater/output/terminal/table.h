@@ -5,8 +5,8 @@
 
 namespace headwater {
 
-/// Lines of cells, columns two spaces apart and each as wide as its widest entry; those with
-/// `right` stand at the right of theirs.
+/// Lines of cells. Columns are as wide as their widest cell and two spaces apart; those with
+/// `right` are right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& lines,
                   const std::vector<bool>& right);
 

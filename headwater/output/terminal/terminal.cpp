@@ -22,7 +22,7 @@ namespace {
 constexpr int top_count = 5;
 constexpr int bar_columns = 24;
 
-// One row as it is shown.
+// One row as displayed.
 struct ShownRow {
   std::vector<bool> kept;
   Vector values;
@@ -145,7 +145,7 @@ std::string heads_text(const std::vector<int>& heads) {
                                  : fmt::format("{}", fmt::join(heads, ", "));
 }
 
-// Every row's value of the one input token that was asked for; of the last top layer.
+// Every row's value for the one requested input token, at the last top layer.
 std::string one_column(const Attribution& result) {
   const std::vector<std::string> labels = token_labels(result.source.tokens);
   const int column = result.columns.front();
@@ -222,7 +222,7 @@ std::string terminal(const Metrics& result) {
 
 namespace {
 
-// A line for each token of a model: its number, its id, its bytes in the text.
+// A line for each token of a model: its index, its id, its bytes in the text.
 std::string token_table(const Description& source, const std::vector<std::string>& labels) {
   std::vector<std::vector<std::string>> lines = {{"", "id", "bytes", "token"}};
   for (size_t t = 0; t < source.ids.size(); ++t) {
