@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/quick_fox.h"
 #include "headwater/core/fail.h"
@@ -77,7 +77,7 @@ void show_sentence(const std::string&, Tour& tour) {
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
   const Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
-  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence, answer,
+  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] draws on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
   tour.picture("sentence.png", rolled, "rollout of [CLS], where the model decides");
   options.row = {};
@@ -86,7 +86,7 @@ void show_sentence(const std::string&, Tour& tour) {
 
   options.row = Row::cls;
   const Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
-  tour.say(fmt::format("  \"{} ...\" is {}; its logit hangs on {}", harder,
+  tour.say(fmt::format("  \"{} ...\" is {}; its logit depends on {}", harder,
                        gradients.gradient->target.logit.name,
                        largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
   tour.picture("gradient.png", gradients, "attention times its gradient");
@@ -103,10 +103,10 @@ void show_answer(const std::string&, Tour& tour) {
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
-  tour.say(fmt::format("  \"... {}\"{} The answer leans on {}", prompt.substr(prompt.find("Where")),
+  tour.say(fmt::format("  \"... {}\"{} The answer draws on {}", prompt.substr(prompt.find("Where")),
                        answer.text, largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", answer, "what of the story the answer leans on");
+  tour.picture("answer.png", answer, "which words of the story the answer draws on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
@@ -154,17 +154,8 @@ std::string own_place() {
   return near.empty() || near.string().starts_with("..") ? place.string() : near.string();
 }
 
-}  // namespace
-
-void run_demo(const Arguments& arguments) {
-  Tour tour(arguments.folder);
-  const auto show = [&](const char* name, void (*part)(const std::string&, Tour&)) {
-    if (const auto folder = shipped_model(name)) part(*folder, tour);
-  };
-  show("verb-number", show_sentence);
-  show("facts", show_answer);
-  show("shapes", show_image);
-  show_file(tour);
+// What a person could type next.
+void suggest(Tour& tour) {
   tour.say(fmt::format(
       "\nTry next:\n"
       "  headwater rollout verb-number --text \"The author of the books\" --row cls\n"
@@ -179,7 +170,38 @@ void run_demo(const Arguments& arguments) {
   if (!on_path())
     tour.say(fmt::format("headwater is {} here; make install puts it where the shell finds it.",
                          own_place()));
-  std::fputs(tour.text().c_str(), stdout);
 }
+
+class DemoCommand : public Command {
+ public:
+  DemoCommand()
+      : Command("demo", "A short tour of headwater on the models that ship, with pictures",
+                "headwater demo") {}
+
+  void declare(OptionList& options) override {
+    options.group("Output");
+    options.text("--folder", "FOLDER", "Where the pictures go (default: demo)", folder_);
+  }
+
+  void run() override {
+    Tour tour(folder_);
+    const auto show = [&](const char* name, void (*part)(const std::string&, Tour&)) {
+      if (const auto model = shipped_model(name)) part(*model, tour);
+    };
+    show("verb-number", show_sentence);
+    show("facts", show_answer);
+    show("shapes", show_image);
+    show_file(tour);
+    suggest(tour);
+    print(tour.text());
+  }
+
+ private:
+  std::string folder_ = "demo";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> demo_command() { return std::make_unique<DemoCommand>(); }
 
 }  // namespace headwater::cli
