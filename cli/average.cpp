@@ -15,9 +15,8 @@ class AverageCommand : public Command {
   void declare(OptionList& options) override { typed_.declare(options); }
 
   void run() override {
-    typed_.run([](Source& source, const Options& options) -> Result {
-      return average(source, options);
-    });
+    typed_.run(
+        [](Source& source, const Options& options) -> Result { return average(source, options); });
   }
 
  private:

@@ -18,8 +18,7 @@ class CompareCommand : public Command {
     typed_.declare(options);
     declare_layer(options, layer_);
     options
-        .choice("--by", "WHAT",
-                "What to compare: layer, evolution, discard, fuse, method or model",
+        .choice("--by", "WHAT", "What to compare: layer, evolution, discard, fuse, method or model",
                 {"layer", "evolution", "discard", "fuse", "method", "model"}, by_)
         .required = "layer, evolution, discard, fuse, method or model";
     options.group("Source");

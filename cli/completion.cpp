@@ -12,7 +12,7 @@ namespace {
 // A command as the scripts need it.
 struct Words {
   std::string name, about;
-  std::vector<std::string> options;   // --names
+  std::vector<std::string> options;           // --names
   std::map<std::string, std::string> values;  // of an option: the words it takes
   std::string values_of_positional;
 };
@@ -87,8 +87,8 @@ std::string fish(const std::vector<Words>& commands) {
   for (const Words& command : commands) {
     script += fmt::format("complete -c headwater -n __fish_use_subcommand -a {} -d {}\n",
                           command.name, quoted_for_fish(command.about));
-    const std::string after = fmt::format(
-        "complete -c headwater -n '__fish_seen_subcommand_from {}'", command.name);
+    const std::string after =
+        fmt::format("complete -c headwater -n '__fish_seen_subcommand_from {}'", command.name);
     for (const std::string& option : command.options) {
       const auto words = command.values.find(option);
       script += fmt::format(

@@ -74,9 +74,10 @@ void Deliverer::deliver(Result result) const {
 void print(const std::string& text) {
   // A full device is only noticed when the buffer is written out.
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    fail("standard output: could not be written ({}), expected room for the text; check the disk or "
-         "the pipe",
-         std::strerror(errno));
+    fail(
+        "standard output: could not be written ({}), expected room for the text; check the disk or "
+        "the pipe",
+        std::strerror(errno));
 }
 
 }  // namespace headwater::cli

@@ -28,7 +28,8 @@ class EvaluateCommand : public Command {
     options.choice("--against", "WHAT",
                    "How importance is measured: blank-out, gradient or both (default)",
                    {"blank-out", "gradient", "both"}, against_);
-    filter_.declare_list(options, "Tokens that do not count: special, punctuation, common or @FILE");
+    filter_.declare_list(options,
+                         "Tokens that do not count: special, punctuation, common or @FILE");
     options.add("--limit", "N", "Only the first N examples", [this](const std::string& text) {
       what_.limit = parse_integer("--limit", text);
       if (*what_.limit < 1)

@@ -46,8 +46,8 @@ class GenerateCommand : public Command {
     const std::unique_ptr<Generation> generation = open_generation(source_, input_);
     Generated result = generate(*generation, options, how_);
     if (token_) {
-      result.shown = resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token",
-                                   source_);
+      result.shown =
+          resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token", source_);
       result.shown_by_layer = by_layer_;
     }
     deliverer.deliver(std::move(result));

@@ -19,9 +19,9 @@ struct Option {
   /// Stores what was typed ("" for a flag). Throws Error (usage) for a value that nobody knows. It
   /// reads no files and changes nothing outside its command.
   std::function<void(const std::string& text)> take;
-  bool several = false;                     // takes every value that was typed, not just the last
-  std::vector<std::string_view> words{};    // values that shells complete
-  std::string required{};                   // what was expected, if the option must be given
+  bool several = false;                   // takes every value that was typed, not just the last
+  std::vector<std::string_view> words{};  // values that shells complete
+  std::string required{};                 // what was expected, if the option must be given
 };
 
 /// What a command declares. Each function adds one option to the group and returns it, valid until

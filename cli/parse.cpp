@@ -47,7 +47,7 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   CLI::Option& added = *app.add_option(option.names, CLI::callback_t(), option.about);
   added.type_name(option.value)->group(option.group);
   if (option.several)
-    added.expected(-1)->allow_extra_args(false);
+    added.expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
   else if (!is_positional(option))
     added.take_last();
   return added;
@@ -77,8 +77,8 @@ struct Entry {
   void take() const {
     for (size_t k = 0; k < typed.size(); ++k) {
       const Option& option = options.all()[k];
-      const std::vector<std::string> texts = typed[k]->count() ? typed[k]->reduced_results()
-                                                               : std::vector<std::string>();
+      const std::vector<std::string> texts =
+          typed[k]->count() ? typed[k]->reduced_results() : std::vector<std::string>();
       if (!option.required.empty() && (texts.empty() || texts.back().empty()))
         fail_usage("{}: no {} was given, expected {}; for example {}", command->name, option.names,
                    option.required, command->example);

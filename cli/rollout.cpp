@@ -9,8 +9,7 @@ namespace {
 class RolloutCommand : public Command {
  public:
   RolloutCommand()
-      : Command("rollout",
-                "Attention rollout: what each output token is made of, over all layers",
+      : Command("rollout", "Attention rollout: what each output token is made of, over all layers",
                 "headwater rollout bert.npz --row cls -o cls.svg") {}
 
   void declare(OptionList& options) override {

@@ -17,8 +17,8 @@ void MachineOptions::declare(OptionList& options) {
                              count);
                 threads = count;
               });
-  options.text("--kernel", "NAME", "Force an instruction set; 'headwater info' names the one in use",
-               kernel);
+  options.text("--kernel", "NAME",
+               "Force an instruction set; 'headwater info' names the one in use", kernel);
 }
 
 void MachineOptions::apply() const {

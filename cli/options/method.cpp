@@ -17,9 +17,8 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
   machine.apply();
   const Deliverer deliverer(output, filter.read());
   const std::unique_ptr<Batch> batch = source.open();
-  deliverer.deliver(
-      source.each_item(*batch, [&](Source& item) { return method(item, options); }),
-      source.all_items);
+  deliverer.deliver(source.each_item(*batch, [&](Source& item) { return method(item, options); }),
+                    source.all_items);
 }
 
 void declare_layer(OptionList& options, int& layer) {

@@ -16,8 +16,7 @@ void OutputOptions::declare(OptionList& options, const char* endings) {
 
 void FilterOptions::declare(OptionList& options) {
   options.group("Output");
-  declare_list(options,
-               "Leave tokens out of what is shown: special, punctuation, common or @FILE");
+  declare_list(options, "Leave tokens out of what is shown: special, punctuation, common or @FILE");
   options.flag("--renormalise", "Divide what the filter keeps by its sum", renormalise);
 }
 

@@ -42,8 +42,7 @@ void PreparingOptions::declare(OptionList& options) {
 
 void PreparingOptions::declare_row(OptionList& options, const char* about) {
   options.group("Options");
-  options
-      .add("--row", "ROW", about, [this](const std::string& text) { row = parse_row(text); })
+  options.add("--row", "ROW", about, [this](const std::string& text) { row = parse_row(text); })
       .words = {"all", "cls", "last", "mask", "mean"};
 }
 
@@ -65,8 +64,8 @@ Options PreparingOptions::options() const {
 
 Slice one_layer(int k) {
   Slice slice{k, {}};
-  // The last layer has no k + 1 to end before, and the largest number has none at all: no source has
-  // a layer of that number, so the slice fails wherever it ends.
+  // The last layer has no k + 1 to end before, and the largest number has none at all: no source
+  // has a layer of that number, so the slice fails wherever it ends.
   if (k != -1 && k != std::numeric_limits<int>::max()) slice.end = k + 1;
   return slice;
 }

@@ -11,14 +11,16 @@ namespace headwater::cli {
 
 void declare_source(OptionList& options, Takes what, std::string& name, const char* shipped) {
   const std::string model =
-      std::string("a model directory as transformers saves it, or the name of a model that ships: ") +
+      std::string(
+          "a model directory as transformers saves it, or the name of a model that ships: ") +
       shipped;
   options.group("Source");
   Option& source = options.text(
       "SOURCE", "PATH",
       what == Takes::models
           ? "A" + model.substr(1)
-          : "A file of attention (.npy, .npz, .safetensors or .json; see docs/formats.md), " + model,
+          : "A file of attention (.npy, .npz, .safetensors or .json; see docs/formats.md), " +
+                model,
       name);
   source.required = what == Takes::models ? "a model directory or the name of a model that ships"
                                           : "a file of attention or a model";
@@ -28,7 +30,8 @@ void SourceOptions::declare(OptionList& options, Takes what) {
   declare_source(options, what, name);
   declare_input(options);
   options.group("Source");
-  options.add("--item", "K|all", "Which item of a batch: a number from 0, -1 for the last, or 'all'",
+  options.add("--item", "K|all",
+              "Which item of a batch: a number from 0, -1 for the last, or 'all'",
               [this](const std::string& text) {
                 all_items = text == "all";
                 if (!all_items) item = parse_integer("--item", text);
@@ -75,7 +78,8 @@ std::unique_ptr<Batch> SourceOptions::open(const std::string& other) const {
   if (tokens_file_) how.read.tokens = read_tokens(*tokens_file_);
   if (text_file_) {
     if (!how.input.texts.empty())
-      fail_usage("--text-file: was given together with --text, expected one of them; leave one out");
+      fail_usage(
+          "--text-file: was given together with --text, expected one of them; leave one out");
     how.input.texts = read_texts(*text_file_);
   }
   return open_batch(other, how);

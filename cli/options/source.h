@@ -24,9 +24,9 @@ void declare_source(OptionList& options, Takes what, std::string& name,
 /// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
 /// file is read.
 struct SourceOptions {
-  std::string name;          // SOURCE
-  std::optional<int> item;   // --item K
-  bool all_items = false;    // --item all
+  std::string name;         // SOURCE
+  std::optional<int> item;  // --item K
+  bool all_items = false;   // --item all
 
   void declare(OptionList& options, Takes what);
 
