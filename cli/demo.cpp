@@ -77,7 +77,7 @@ void show_sentence(const std::string&, Tour& tour) {
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
   const Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
-  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] draws on {}", sentence, answer,
+  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] depends on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
   tour.picture("sentence.png", rolled, "rollout of [CLS], where the model decides");
   options.row = {};
@@ -103,10 +103,11 @@ void show_answer(const std::string&, Tour& tour) {
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
-  tour.say(fmt::format("  \"... {}\"{} The answer draws on {}", prompt.substr(prompt.find("Where")),
-                       answer.text, largest(rows.values[0].row(0), rows.source.tokens)));
+  tour.say(fmt::format("  \"... {}\"{} The answer depends on {}",
+                       prompt.substr(prompt.find("Where")), answer.text,
+                       largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", answer, "which words of the story the answer draws on");
+  tour.picture("answer.png", answer, "which words of the story the answer depends on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {

@@ -16,7 +16,7 @@ namespace {
 class GenerateCommand : public Command {
  public:
   GenerateCommand()
-      : Command("generate", "Generate text, and show which prompt tokens each new token draws on",
+      : Command("generate", "Generate text, and show which prompt tokens each new token depends on",
                 "headwater generate facts --prompt \"Anna took the key to the box. Ben went to the "
                 "cave. Where is the key?\"") {}
 
@@ -29,10 +29,11 @@ class GenerateCommand : public Command {
     for (const char* refused : {"--preset", "--discard", "--order"}) options.hide(refused);
     output_.declare(options, all_endings);
     filter_.declare(options);
-    options.integer("--token", "S",
-                    "Show what one generated token draws on, in pictures and in the terminal; 0 is "
-                    "the first",
-                    token_);
+    options.integer(
+        "--token", "S",
+        "Show what one generated token depends on, in pictures and in the terminal; 0 is "
+        "the first",
+        token_);
     options.flag("--by-layer", "With --token: show every layer, not only the last", by_layer_);
   }
 
