@@ -26,7 +26,8 @@
 namespace headwater::cli {
 namespace {
 
-// Pictures in a folder, and the words about them.
+// Pictures in a folder, and a text about them. The text is printed at the end, when all of them are
+// there.
 class Tour {
  public:
   explicit Tour(std::string folder) : folder_(std::move(folder)) {
@@ -34,7 +35,7 @@ class Tour {
     std::filesystem::create_directories(folder_, error);
     if (error)
       fail(
-          "{}: cannot be made ({}), expected a folder for the pictures; choose another with "
+          "{}: could not be created ({}), expected a folder for the pictures; choose another with "
           "--folder",
           folder_, error.message());
   }
@@ -92,7 +93,7 @@ void show_sentence(const std::string&, Tour& tour) {
   tour.picture("gradient.png", gradients, "attention times its gradient");
 }
 
-// A question whose answer stands in the story.
+// A question whose answer is in the story.
 void show_answer(const std::string&, Tour& tour) {
   const std::string prompt =
       "The red key went from the box to the shelf. The blue hat went from the table to the cave. "
@@ -117,9 +118,9 @@ void show_image(const std::string& folder, Tour& tour) {
   options.row = Row::cls;
   const Attribution found =
       gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
-  tour.say("\nshapes, a vision transformer: which shape stands among the clutter?");
+  tour.say("\nshapes, a vision transformer: which shape is among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
-  tour.picture("image.png", found, "where it looked, laid over the image");
+  tour.picture("image.png", found, "where it looked, drawn over the image");
 }
 
 void show_file(Tour& tour) {
@@ -129,7 +130,7 @@ void show_file(Tour& tour) {
   input.commit();
   const std::unique_ptr<Source> source = open(file);
   const Options options = options_of(Preset::tutorial);
-  tour.say("\nAttention in a file: eight tokens, six layers, eight heads, made up");
+  tour.say("\nAttention from a file, made up: eight tokens, six layers, eight heads");
   tour.list("quick-fox.json", "the attention itself, tokens included");
   tour.picture("rollout.png", rollout(*source, options), "rollout over all layers");
   tour.picture("evolution.png", compare_evolution(*source, options),
@@ -147,7 +148,7 @@ bool on_path() {
   return false;
 }
 
-// Where the command is, as one would type it from here.
+// Where the command is, as a person would type it from here.
 std::string own_place() {
   std::error_code missing;
   const auto place = std::filesystem::read_symlink("/proc/self/exe", missing);
@@ -169,8 +170,7 @@ void suggest(Tour& tour) {
       "# docs/formats.md",
       tour.place("quick-fox.json")));
   if (!on_path())
-    tour.say(fmt::format("headwater is {} here; make install puts it where the shell finds it.",
-                         own_place()));
+    tour.say(fmt::format("headwater is {} here; make install puts it on your PATH.", own_place()));
 }
 
 class DemoCommand : public Command {

@@ -29,7 +29,9 @@ int main(int count, char** words) {
   } catch (const headwater::Error& error) {
     return say(error.what(), error.kind() == headwater::Error::Kind::usage ? 2 : 1);
   } catch (const std::bad_alloc&) {
-    return say("out of memory, expected room for a few n x n matrices; ask for one --row", 1);
+    return say(
+        "out of memory, expected room for a few n x n matrices; ask for a single row with --row",
+        1);
   } catch (const std::exception& error) {
     return say(error.what(), 1);
   }

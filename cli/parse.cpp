@@ -53,7 +53,7 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   return added;
 }
 
-// A command, its options here and there, in the same order.
+// A command, with its options as it declares them and as CLI11 has them, in the same order.
 struct Entry {
   std::unique_ptr<Command> command;
   CLI::App* app = nullptr;
@@ -73,7 +73,7 @@ struct Entry {
     return names;
   }
 
-  // Hands what was typed to the options, once everything was found to be known.
+  // Hands what was typed to the options. Called once every word is known to be understood.
   void take() const {
     for (size_t k = 0; k < typed.size(); ++k) {
       const Option& option = options.all()[k];
@@ -97,7 +97,7 @@ std::vector<Entry> add_commands(CLI::App& app, int count, const char* const* wor
     entry.app->allow_extras();
     entry.app->set_help_flag("-h,--help", "Show this help");
     entry.command = std::move(command);
-    // Declaring all options of all commands would take most of the time of a short run.
+    // Only what may be needed: the options of all commands would cost every run a millisecond.
     if (std::find(words, words + count, std::string_view(entry.command->name)) != words + count)
       entry.declare();
   }
