@@ -1,19 +1,30 @@
 #include "headwater/method/average.h"
 
-#include "cli/commands.h"
-#include "cli/deliver.h"
+#include "cli/command.h"
+#include "cli/options/method.h"
 
 namespace headwater::cli {
+namespace {
 
-void run_average(const Arguments& arguments) {
-  run_items(arguments,
-            [&](Batch&, Source& source) -> Result { return average(source, arguments.options); });
-}
+class AverageCommand : public Command {
+ public:
+  AverageCommand()
+      : Command("average", "The mean of the prepared attention over the layers",
+                "headwater average bert.npz --row 0 -o -") {}
 
-void run_raw(const Arguments& arguments) {
-  run_items(arguments, [&](Batch&, Source& source) -> Result {
-    return raw(source, arguments.layer, arguments.options);
-  });
-}
+  void declare(OptionList& options) override { typed_.declare(options); }
+
+  void run() override {
+    typed_.run(
+        [](Source& source, const Options& options) -> Result { return average(source, options); });
+  }
+
+ private:
+  MethodOptions typed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> average_command() { return std::make_unique<AverageCommand>(); }
 
 }  // namespace headwater::cli

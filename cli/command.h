@@ -1,83 +1,33 @@
-// One command of the command line: its options, what they say about themselves, and what they put
-// into Arguments.
+// One command: its words, its options and what it does. Each has a file of its own.
 #pragma once
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <string>
+#include <memory>
 #include <vector>
 
-#include "cli/arguments.h"
-#include "cli/options.h"
+#include "cli/option_list.h"
 
 namespace headwater::cli {
 
-// A preset sets many options at once wherever it stands, so the others wait for it.
 class Command {
  public:
-  enum class Takes { anything, models };
+  /// `example` is a whole line that a person could type.
+  Command(const char* name, const char* about, const char* example)
+      : name(name), about(about), example(example) {}
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
 
-  Command(CLI::App& app, const char* name, const char* about, const char* example,
-          void (*run)(const Arguments&))
-      : run(run), app_(*app.add_subcommand(name, about)) {
-    app_.allow_extras();
-    app_.footer(std::string("Example:\n  ") + example);
-    app_.set_help_flag("-h,--help", "Show this help");
-  }
+  /// Adds the options. Their values go to members of the command, so it must outlive the list.
+  virtual void declare(OptionList& options) = 0;
+  /// Does the work with the values that the options took. Throws Error: usage for options that do
+  /// not go together, work for everything else.
+  virtual void run() = 0;
 
-  using Take = std::function<void(Arguments&, const std::string&)>;
-  void option(const char* names, const char* about, const char* value, const Take& take,
-              const char* group) {
-    app_.add_option_function<std::string>(
-            names, [this, take](const std::string& text) { take(arguments, text); }, about)
-        ->type_name(value)
-        ->take_last()
-        ->group(group);
-  }
-  void later(const char* names, const char* about, const char* value,
-             const std::function<void(Options&, const std::string&)>& take) {
-    app_.add_option_function<std::string>(
-            names,
-            [this, take](const std::string& text) {
-              overrides_.push_back([take, text](Options& options) { take(options, text); });
-            },
-            about)
-        ->type_name(value)
-        ->take_last()
-        ->group("Options");
-  }
-  /// Understood, so that it can be refused with a reason, but in no help.
-  void hide(const char* name) { app_.get_option(name)->group(""); }
-  void flag(const char* names, const char* about, bool Arguments::*field, const char* group) {
-    app_.add_flag_function(
-            names, [this, field](int64_t) { arguments.*field = true; }, about)
-        ->disable_flag_override()
-        ->group(group);
-  }
-  /// May be given several times.
-  void several(const char* names, const std::string& about, const char* value,
-               std::vector<std::string> Arguments::*field, const char* group);
-  void all(const std::vector<OptionSpec>& list) {
-    for (const OptionSpec& one : list) option(one.names, one.about, one.value, one.take, one.group);
-  }
-  /// The positional argument, of a command that takes files of attention too or models alone.
-  void source(Takes what, const char* shipped = "verb-number, facts, shapes");
-  void reading(Takes what);
-  void preparing(Preset preset);
-  void rows(const char* about);
-  void output(const char* endings);
-  void showing();
-
-  /// The arguments with the preset first and what was said explicitly on top.
-  Arguments finish();
-  CLI::App& app() { return app_; }
-
-  Arguments arguments;
-  void (*run)(const Arguments&);
-
- private:
-  CLI::App& app_;
-  Preset preset_ = Preset::paper;
-  std::vector<std::function<void(Options&)>> overrides_;
+  const char* const name;
+  const char* const about;
+  const char* const example;
 };
+
+/// Every command, in the order of the help.
+std::vector<std::unique_ptr<Command>> all_commands();
 
 }  // namespace headwater::cli

@@ -1,65 +1,77 @@
 #include "headwater/method/compare.h"
 
-#include <algorithm>
-#include <array>
-
-#include "cli/commands.h"
-#include "cli/deliver.h"
-#include "cli/open.h"
+#include "cli/command.h"
+#include "cli/options/method.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
 
 namespace headwater::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kinds = {"layer", "evolution", "discard",
-                                                   "fuse",  "method",    "model"};
+class CompareCommand : public Command {
+ public:
+  CompareCommand()
+      : Command("compare", "Results side by side on one scale, and how well they agree",
+                "headwater compare bert.npz --by discard -o sweep.svg") {}
 
-Comparison compare(Source& source, const Arguments& arguments) {
-  if (arguments.by == "layer") return compare_layer(source, arguments.options, arguments.layer);
-  if (arguments.by == "evolution") return compare_evolution(source, arguments.options);
-  if (arguments.by == "discard") return compare_discard(source, arguments.options);
-  if (arguments.by == "fuse") return compare_fuse(source, arguments.options);
-  ProgressBar bar("pair");
-  FlowOptions options;
-  options.progress = [&](int64_t settled, int64_t pairs) { bar.show(settled, pairs); };
-  return compare_method(source, arguments.options, options);
-}
+  void declare(OptionList& options) override {
+    typed_.declare(options);
+    declare_layer(options, layer_);
+    options
+        .choice("--by", "WHAT", "What to compare: layer, evolution, discard, fuse, method or model",
+                {"layer", "evolution", "discard", "fuse", "method", "model"}, by_)
+        .required = "layer, evolution, discard, fuse, method or model";
+    options.group("Source");
+    options.text("OTHER", "PATH", "With --by model: the second model or file", other_);
+  }
 
-// Item by item of both.
-void run_models(const Arguments& arguments) {
-  const std::unique_ptr<Batch> others = open_source(arguments.other, arguments);
-  run_items(arguments, [&](Batch& batch, Source& source) -> Result {
-    if (others->size() != batch.size())
-      fail("{}: has {} items, expected {} as {} has; give both the same input", arguments.other,
-           others->size(), batch.size(), arguments.source);
-    ProgressSource other(others->item(source.description().item));
-    return compare_model(source, other, arguments.options);
-  });
-}
+  void run() override {
+    if (by_ == "model" && other_.empty())
+      fail_usage(
+          "compare: --by model was given one source, expected two; for example headwater compare "
+          "bert/ roberta/ --by model --text \"...\"");
+    if (by_ != "model" && !other_.empty())
+      fail_usage("compare: was given two sources, expected one; --by model takes two");
+    if (by_ == "model")
+      run_models();
+    else
+      typed_.run([&](Source& source, const Options& options) -> Result {
+        return compare(source, options);
+      });
+  }
+
+ private:
+  Comparison compare(Source& source, const Options& options) const {
+    if (by_ == "layer") return compare_layer(source, options, layer_);
+    if (by_ == "evolution") return compare_evolution(source, options);
+    if (by_ == "discard") return compare_discard(source, options);
+    if (by_ == "fuse") return compare_fuse(source, options);
+    ProgressBar bar("pair");
+    FlowOptions flow;
+    flow.progress = [&](int64_t settled, int64_t pairs) { bar.show(settled, pairs); };
+    return compare_method(source, options, flow);
+  }
+
+  // Each item of one source with the same item of the other.
+  void run_models() const {
+    std::unique_ptr<Batch> others;
+    typed_.run([&](Source& source, const Options& options) -> Result {
+      if (!others) others = typed_.source.open(other_);
+      if (const int items = source.description().items; others->size() != items)
+        fail("{}: has {} items, expected {} as {} has; give both the same input", other_,
+             others->size(), items, typed_.source.name);
+      ProgressSource other(others->item(source.description().item));
+      return compare_model(source, other, options);
+    });
+  }
+
+  MethodOptions typed_;
+  std::string by_, other_;
+  int layer_ = -1;
+};
 
 }  // namespace
 
-void run_compare(const Arguments& arguments) {
-  if (arguments.by.empty())
-    fail_usage(
-        "compare: no --by was given, expected layer, evolution, discard, fuse, method or model; "
-        "for "
-        "example --by discard");
-  if (std::ranges::find(kinds, arguments.by) == kinds.end())
-    fail_usage("unknown --by '{}'{}", arguments.by, suggestion(arguments.by, kinds));
-  if ((arguments.by == "model") != !arguments.other.empty())
-    fail_usage("compare: {}", arguments.by == "model"
-                                  ? "--by model was given one source, expected two; for example "
-                                    "headwater compare bert/ roberta/ --by model --text \"...\""
-                                  : "was given two sources, expected one; --by model takes two");
-  if (arguments.by == "model") {
-    run_models(arguments);
-    return;
-  }
-  run_items(arguments,
-            [&](Batch&, Source& source) -> Result { return compare(source, arguments); });
-}
+std::unique_ptr<Command> compare_command() { return std::make_unique<CompareCommand>(); }
 
 }  // namespace headwater::cli

@@ -1,58 +1,65 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <map>
 
-#include "cli/parse.h"
-#include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
+#include "cli/command.h"
+#include "cli/deliver.h"
 
 namespace headwater::cli {
 namespace {
 
-// The options whose values are words, and the words.
-const std::map<std::string, std::string>& value_words() {
-  static const std::map<std::string, std::string> words = {
-      {"--preset", "paper tutorial vit-explain metrics"},
-      {"--fuse", "mean max min head:"},
-      {"--order", "residual-first discard-first"},
-      {"--empty", "identity zero"},
-      {"--divide", "always changed"},
-      {"--row", "all cls last mask mean"},
-      {"--by", "layer evolution discard fuse method model"},
-      {"--rule", "gradient gradient-rollout chefer"},
-      {"--position", "predicting own"},
-      {"--sums", "any checked"},
-      {"--nan", "identity error"},
-      {"--filter", "special punctuation common"},
-  };
-  return words;
+// A command as the scripts need it.
+struct Words {
+  std::string name, about;
+  std::vector<std::string> options;           // --names
+  std::map<std::string, std::string> values;  // of an option: the words it takes
+  std::string values_of_positional;
+};
+
+std::vector<Words> words_of_all() {
+  std::vector<Words> all;
+  for (const std::unique_ptr<Command>& command : all_commands()) {
+    OptionList options;
+    command->declare(options);
+    Words words{command->name, command->about, {"--help"}, {}, ""};
+    for (const Option& option : options.all()) {
+      if (option.group.empty()) continue;
+      const std::string values = fmt::format("{}", fmt::join(option.words, " "));
+      if (is_positional(option)) {
+        if (!values.empty()) words.values_of_positional = values;
+        continue;
+      }
+      words.options.push_back(long_name(option));
+      if (!values.empty()) words.values[long_name(option)] = values;
+    }
+    all.push_back(std::move(words));
+  }
+  return all;
 }
 
-std::string names_of(const std::vector<CommandWords>& commands) {
-  std::string names;
-  for (const CommandWords& command : commands) names += (names.empty() ? "" : " ") + command.name;
-  return names;
-}
-
-std::string bash(const std::vector<CommandWords>& commands) {
-  std::string values, options;
-  for (const auto& [option, words] : value_words())
-    values += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
-                          option, words);
-  for (const CommandWords& command : commands)
+std::string bash(const std::vector<Words>& commands) {
+  std::string names, values, options;
+  for (const Words& command : commands) {
+    names += command.name + ' ';
     options +=
         fmt::format("    {}) options='{}' ;;\n", command.name, fmt::join(command.options, " "));
+    // The word before decides; the same option may take other words in another command.
+    const auto add = [&](const std::string& before, const std::string& words) {
+      values += fmt::format("    '{} {}') COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
+                            command.name, before, words);
+    };
+    for (const auto& [option, words] : command.values) add(option, words);
+    if (!command.values_of_positional.empty()) add(command.name, command.values_of_positional);
+  }
   return fmt::format(R"(# bash completion for headwater
 _headwater() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" options=''
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '{} --help --version' -- "$word")); return
+    COMPREPLY=($(compgen -W '{}--help --version' -- "$word")); return
   fi
-  case "$before" in
-{}    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$word")); return ;;
-  esac
+  case "${{COMP_WORDS[1]}} $before" in
+{}  esac
   case "${{COMP_WORDS[1]}}" in
 {}  esac
   case "$word" in
@@ -62,10 +69,10 @@ _headwater() {{
 }}
 complete -o filenames -F _headwater headwater
 )",
-                     names_of(commands), values, options);
+                     names, values, options);
 }
 
-// In single quotes, of which fish knows no other escapes.
+// In single quotes, in which fish knows no other escapes.
 std::string quoted_for_fish(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -75,41 +82,52 @@ std::string quoted_for_fish(std::string_view text) {
   return out + "'";
 }
 
-std::string fish(const std::vector<CommandWords>& commands) {
+std::string fish(const std::vector<Words>& commands) {
   std::string script = "# fish completion for headwater\n";
-  for (const CommandWords& command : commands) {
+  for (const Words& command : commands) {
     script += fmt::format("complete -c headwater -n __fish_use_subcommand -a {} -d {}\n",
-                          command.name, quoted_for_fish(command.help));
+                          command.name, quoted_for_fish(command.about));
+    const std::string after =
+        fmt::format("complete -c headwater -n '__fish_seen_subcommand_from {}'", command.name);
     for (const std::string& option : command.options) {
-      const auto words = value_words().find(option);
+      const auto words = command.values.find(option);
       script += fmt::format(
-          "complete -c headwater -n '__fish_seen_subcommand_from {}' -l {}{}\n", command.name,
-          option.substr(2),
-          words == value_words().end() ? "" : fmt::format(" -x -a '{}'", words->second));
+          "{} -l {}{}\n", after, option.substr(2),
+          words == command.values.end() ? "" : fmt::format(" -x -a '{}'", words->second));
     }
+    if (!command.values_of_positional.empty())
+      script += fmt::format("{} -x -a '{}'\n", after, command.values_of_positional);
   }
-  return script +
-         "complete -c headwater -n '__fish_seen_subcommand_from completion' -x -a 'bash zsh "
-         "fish'\n";
+  return script;
 }
 
-// zsh runs bash's completions as they are.
-std::string zsh(const std::vector<CommandWords>& commands) {
+// zsh runs the completions of bash as they are.
+std::string zsh(const std::vector<Words>& commands) {
   return "#compdef headwater\nautoload -U +X bashcompinit && bashcompinit\n" + bash(commands);
 }
 
+class CompletionCommand : public Command {
+ public:
+  CompletionCommand()
+      : Command("completion", "The script that completes headwater's words: bash, zsh or fish",
+                "headwater completion bash > /etc/bash_completion.d/headwater") {}
+
+  void declare(OptionList& options) override {
+    options.choice("SHELL", "SHELL", "bash, zsh or fish", {"bash", "zsh", "fish"}, shell_)
+        .required = "bash, zsh or fish";
+  }
+
+  void run() override {
+    const std::vector<Words> commands = words_of_all();
+    print(shell_ == "bash" ? bash(commands) : shell_ == "zsh" ? zsh(commands) : fish(commands));
+  }
+
+ private:
+  std::string shell_;
+};
+
 }  // namespace
 
-std::string completion(std::string_view shell, const std::vector<CommandWords>& commands) {
-  if (shell == "bash") return bash(commands);
-  if (shell == "zsh") return zsh(commands);
-  if (shell == "fish") return fish(commands);
-  if (shell.empty())
-    fail_usage(
-        "completion: no shell was given, expected bash, zsh or fish; for example headwater "
-        "completion bash");
-  constexpr std::array<std::string_view, 3> known = {"bash", "zsh", "fish"};
-  fail_usage("unknown shell '{}'{}", shell, suggestion(shell, known));
-}
+std::unique_ptr<Command> completion_command() { return std::make_unique<CompletionCommand>(); }
 
 }  // namespace headwater::cli

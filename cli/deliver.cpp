@@ -3,13 +3,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
-#include "cli/open.h"
-#include "cli/progress.h"
 #include "headwater/core/fail.h"
-#include "headwater/layer/options.h"
 #include "headwater/output/terminal/terminal.h"
 #include "headwater/output/write.h"
 #include "headwater/result/row_to_show.h"
@@ -48,49 +47,37 @@ struct Show {
 
 }  // namespace
 
-void check_outputs(const Arguments& arguments) {
-  for (const std::string& path : arguments.outputs) check_writable(path);
+Deliverer::Deliverer(const OutputOptions& output, Filter filter)
+    : paths_(output.paths), filter_(std::move(filter)), timing_(output.timing) {
+  for (const std::string& path : paths_) check_writable(path);
 }
 
-void run_items(const Arguments& arguments, const std::function<Result(Batch&, Source&)>& method) {
-  check_outputs(arguments);
-  run_items(*open_source(arguments.source, arguments), arguments, method);
-}
-
-void run_items(Batch& batch, const Arguments& arguments,
-               const std::function<Result(Batch&, Source&)>& method) {
-  if (batch.size() == 0)
-    fail("{}: is a model, expected something to run it on; give --text \"...\" or --image FILE",
-         arguments.source);
-  if (!arguments.item && !arguments.all_items && batch.size() > 1)
-    fail("{}: holds a batch of {}, expected one item; choose it with --item K or take --item all",
-         arguments.source, batch.size());
-  const int only =
-      resolve_index(arguments.item.value_or(0), batch.size(), "item", arguments.source);
-  std::vector<Result> results;
-  for (int k = 0; k < batch.size(); ++k) {
-    if (!arguments.all_items && k != only) continue;
-    ProgressSource source(batch.item(k));
-    results.push_back(method(batch, source));
-  }
-  deliver(results, arguments);
-}
-
-void deliver(const std::vector<Result>& results, const Arguments& arguments) {
+void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
   WriteOptions options;
-  options.filter = arguments.filter;
-  options.timing = arguments.timing;
-  options.list = arguments.all_items;
-  for (const std::string& path : arguments.outputs) {
+  options.filter = filter_;
+  options.timing = timing_;
+  options.list = list;
+  for (const std::string& path : paths_) {
     write(results, path, options);
     if (path != "-" && isatty(STDERR_FILENO)) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
-  if (!arguments.outputs.empty()) return;
-  for (const Result& result : results) {
-    const std::string text = std::visit(Show{arguments.filter}, result);
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-      fail("standard output: cannot be written, expected a reader; check the pipe");
-  }
+  if (!paths_.empty()) return;
+  for (const Result& result : results) print(std::visit(Show{filter_}, result));
+}
+
+void Deliverer::deliver(Result result) const {
+  std::vector<Result> results;
+  results.push_back(std::move(result));
+  deliver(results);
+}
+
+void print(const std::string& text) {
+  // A full device is only noticed when the buffer is written out.
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    fail(
+        "standard output: could not be written ({}), expected room for the text; check the disk or "
+        "the pipe",
+        std::strerror(errno));
 }
 
 }  // namespace headwater::cli

@@ -1,25 +1,30 @@
-// From a source to what the person sees: opening, running a method on the items asked for, writing
-// or showing.
+// Where everything goes that the command has to say: results to files or to standard output.
 #pragma once
-#include <functional>
+#include <string>
+#include <vector>
 
-#include "cli/arguments.h"
+#include "cli/options/output.h"
 #include "headwater/result/result.h"
-#include "headwater/source/source.h"
 
 namespace headwater::cli {
 
-/// Checks the outputs, then calls `method` for the item or items that were asked for, then delivers
-/// what came back.
-void run_items(const Arguments& arguments, const std::function<Result(Batch&, Source&)>& method);
-/// The same for a batch that is open already, and outputs that were checked.
-void run_items(Batch& batch, const Arguments& arguments,
-               const std::function<Result(Batch&, Source&)>& method);
+class Deliverer {
+ public:
+  /// Checks that every output can be written, so that no work is lost. Throws Error.
+  explicit Deliverer(const OutputOptions& output, Filter filter = {});
 
-/// Writes the results to the outputs, or shows them where there are none.
-void deliver(const std::vector<Result>& results, const Arguments& arguments);
+  /// Writes the results to the outputs, or shows them if there are none. `list`: as a list, even of
+  /// one. Throws Error if that fails; a file is then whole or as it was.
+  void deliver(const std::vector<Result>& results, bool list = false) const;
+  void deliver(Result result) const;
 
-/// Throws Error if one of the outputs cannot be written, before any work is done.
-void check_outputs(const Arguments& arguments);
+ private:
+  std::vector<std::string> paths_;
+  Filter filter_;
+  bool timing_;
+};
+
+/// Puts a text on standard output. Throws Error if it does not get there whole.
+void print(const std::string& text);
 
 }  // namespace headwater::cli

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/quick_fox.h"
 #include "headwater/core/fail.h"
@@ -26,7 +26,8 @@
 namespace headwater::cli {
 namespace {
 
-// Pictures in a folder, and the words about them.
+// Pictures in a folder, and a text about them. The text is printed at the end, when all of them are
+// there.
 class Tour {
  public:
   explicit Tour(std::string folder) : folder_(std::move(folder)) {
@@ -34,7 +35,7 @@ class Tour {
     std::filesystem::create_directories(folder_, error);
     if (error)
       fail(
-          "{}: cannot be made ({}), expected a folder for the pictures; choose another with "
+          "{}: could not be created ({}), expected a folder for the pictures; choose another with "
           "--folder",
           folder_, error.message());
   }
@@ -77,7 +78,7 @@ void show_sentence(const std::string&, Tour& tour) {
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
   const Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
-  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] leans on {}", sentence, answer,
+  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] depends on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
   tour.picture("sentence.png", rolled, "rollout of [CLS], where the model decides");
   options.row = {};
@@ -86,13 +87,13 @@ void show_sentence(const std::string&, Tour& tour) {
 
   options.row = Row::cls;
   const Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
-  tour.say(fmt::format("  \"{} ...\" is {}; its logit hangs on {}", harder,
+  tour.say(fmt::format("  \"{} ...\" is {}; its logit depends on {}", harder,
                        gradients.gradient->target.logit.name,
                        largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
   tour.picture("gradient.png", gradients, "attention times its gradient");
 }
 
-// A question whose answer stands in the story.
+// A question whose answer is in the story.
 void show_answer(const std::string&, Tour& tour) {
   const std::string prompt =
       "The red key went from the box to the shelf. The blue hat went from the table to the cave. "
@@ -103,10 +104,11 @@ void show_answer(const std::string&, Tour& tour) {
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
-  tour.say(fmt::format("  \"... {}\"{} The answer leans on {}", prompt.substr(prompt.find("Where")),
-                       answer.text, largest(rows.values[0].row(0), rows.source.tokens)));
+  tour.say(fmt::format("  \"... {}\"{} The answer depends on {}",
+                       prompt.substr(prompt.find("Where")), answer.text,
+                       largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", answer, "what of the story the answer leans on");
+  tour.picture("answer.png", answer, "which words of the story the answer depends on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
@@ -116,9 +118,9 @@ void show_image(const std::string& folder, Tour& tour) {
   options.row = Row::cls;
   const Attribution found =
       gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
-  tour.say("\nshapes, a vision transformer: which shape stands among the clutter?");
+  tour.say("\nshapes, a vision transformer: which shape is among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
-  tour.picture("image.png", found, "where it looked, laid over the image");
+  tour.picture("image.png", found, "where it looked, drawn over the image");
 }
 
 void show_file(Tour& tour) {
@@ -128,7 +130,7 @@ void show_file(Tour& tour) {
   input.commit();
   const std::unique_ptr<Source> source = open(file);
   const Options options = options_of(Preset::tutorial);
-  tour.say("\nAttention in a file: eight tokens, six layers, eight heads, made up");
+  tour.say("\nAttention from a file, made up: eight tokens, six layers, eight heads");
   tour.list("quick-fox.json", "the attention itself, tokens included");
   tour.picture("rollout.png", rollout(*source, options), "rollout over all layers");
   tour.picture("evolution.png", compare_evolution(*source, options),
@@ -146,7 +148,7 @@ bool on_path() {
   return false;
 }
 
-// Where the command is, as one would type it from here.
+// Where the command is, as a person would type it from here.
 std::string own_place() {
   std::error_code missing;
   const auto place = std::filesystem::read_symlink("/proc/self/exe", missing);
@@ -154,17 +156,8 @@ std::string own_place() {
   return near.empty() || near.string().starts_with("..") ? place.string() : near.string();
 }
 
-}  // namespace
-
-void run_demo(const Arguments& arguments) {
-  Tour tour(arguments.folder);
-  const auto show = [&](const char* name, void (*part)(const std::string&, Tour&)) {
-    if (const auto folder = shipped_model(name)) part(*folder, tour);
-  };
-  show("verb-number", show_sentence);
-  show("facts", show_answer);
-  show("shapes", show_image);
-  show_file(tour);
+// What a person could type next.
+void suggest(Tour& tour) {
   tour.say(fmt::format(
       "\nTry next:\n"
       "  headwater rollout verb-number --text \"The author of the books\" --row cls\n"
@@ -177,9 +170,39 @@ void run_demo(const Arguments& arguments) {
       "# docs/formats.md",
       tour.place("quick-fox.json")));
   if (!on_path())
-    tour.say(fmt::format("headwater is {} here; make install puts it where the shell finds it.",
-                         own_place()));
-  std::fputs(tour.text().c_str(), stdout);
+    tour.say(fmt::format("headwater is {} here; make install puts it on your PATH.", own_place()));
 }
+
+class DemoCommand : public Command {
+ public:
+  DemoCommand()
+      : Command("demo", "A short tour of headwater on the models that ship, with pictures",
+                "headwater demo") {}
+
+  void declare(OptionList& options) override {
+    options.group("Output");
+    options.text("--folder", "FOLDER", "Where the pictures go (default: demo)", folder_);
+  }
+
+  void run() override {
+    Tour tour(folder_);
+    const auto show = [&](const char* name, void (*part)(const std::string&, Tour&)) {
+      if (const auto model = shipped_model(name)) part(*model, tour);
+    };
+    show("verb-number", show_sentence);
+    show("facts", show_answer);
+    show("shapes", show_image);
+    show_file(tour);
+    suggest(tour);
+    print(tour.text());
+  }
+
+ private:
+  std::string folder_ = "demo";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> demo_command() { return std::make_unique<DemoCommand>(); }
 
 }  // namespace headwater::cli

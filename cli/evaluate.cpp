@@ -1,25 +1,76 @@
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/deliver.h"
+#include "cli/numbers.h"
+#include "cli/options/machine.h"
+#include "cli/options/output.h"
+#include "cli/options/preparing.h"
+#include "cli/options/source.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
 #include "headwater/evaluate_model.h"
 
 namespace headwater::cli {
+namespace {
 
-void run_evaluate(const Arguments& arguments) {
-  for (const std::string& path : arguments.outputs)
-    if (path.ends_with(".npy"))
-      fail_usage("{}: evaluate gives several arrays, expected another ending; use .npz", path);
-  check_outputs(arguments);
-  ModelEvaluation what = arguments.evaluation;
-  what.options = arguments.options;
-  what.filter = arguments.filter;
-  what.faithfulness = arguments.faithfulness;
-  ProgressBar bar("example");
-  what.progress = [&](int64_t done, int64_t examples) { bar.show(done, examples); };
-  std::vector<Result> results;
-  results.emplace_back(evaluate(arguments.source, what));
-  deliver(results, arguments);
-}
+class EvaluateCommand : public Command {
+ public:
+  EvaluateCommand()
+      : Command("evaluate", "How well attention agrees with what a model's output depends on",
+                "headwater evaluate verb-number --examples sentences.jsonl -o curves.svg") {}
+
+  void declare(OptionList& options) override {
+    declare_source(options, Takes::models, source_);
+    options.group("Evaluation");
+    options.text("--examples", "FILE",
+                 "A .jsonl of examples, or a .txt of texts, one per line (see docs/evaluation.md); "
+                 "default: the examples that come with the model",
+                 what_.examples);
+    options.choice("--against", "WHAT",
+                   "How importance is measured: blank-out, gradient or both (default)",
+                   {"blank-out", "gradient", "both"}, against_);
+    filter_.declare_list(options,
+                         "Tokens that do not count: special, punctuation, common or @FILE");
+    options.add("--limit", "N", "Only the first N examples", [this](const std::string& text) {
+      what_.limit = parse_integer("--limit", text);
+      if (*what_.limit < 1)
+        fail_usage("--limit {}: expected 1 or more examples; choose another", *what_.limit);
+    });
+    options.flag("--faithfulness", "Also comprehensiveness, sufficiency and perturbation area",
+                 what_.faithfulness);
+    machine_.declare(options);
+    preparing_.declare(options);
+    preparing_.declare_row(
+        options, "Output token: a number, cls, last or mask (default: the one that decides)");
+    output_.declare(options, ".json .npz .png .svg .pdf");
+  }
+
+  void run() override {
+    for (const std::string& path : output_.paths)
+      if (path.ends_with(".npy"))
+        fail_usage("{}: evaluate gives several arrays, expected another ending; use .npz", path);
+    if (against_ == "blank-out") what_.against = Against::blank_out;
+    if (against_ == "gradient") what_.against = Against::gradient;
+    if (against_ == "both") what_.against = Against::both;
+    what_.options = preparing_.options();
+    what_.filter = filter_.read();
+    machine_.apply();
+    const Deliverer deliverer(output_, what_.filter);
+    ProgressBar bar("example");
+    what_.progress = [&](int64_t done, int64_t examples) { bar.show(done, examples); };
+    deliverer.deliver(evaluate(source_, what_));
+  }
+
+ private:
+  std::string source_, against_;
+  ModelEvaluation what_;
+  FilterOptions filter_;
+  MachineOptions machine_;
+  PreparingOptions preparing_;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> evaluate_command() { return std::make_unique<EvaluateCommand>(); }
 
 }  // namespace headwater::cli

@@ -1,57 +1,133 @@
 #include "headwater/method/generate.h"
 
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/deliver.h"
+#include "cli/numbers.h"
+#include "cli/options/machine.h"
+#include "cli/options/output.h"
+#include "cli/options/preparing.h"
+#include "cli/options/source.h"
 #include "headwater/core/fail.h"
 #include "headwater/open.h"
 
 namespace headwater::cli {
-
 namespace {
 
-// Options that would do nothing beside others are mistakes.
-void check(const Arguments& arguments) {
-  const GenerationInput& input = arguments.generation;
-  const GenerateOptions& how = arguments.generate;
-  if (input.prompt.empty() && input.ids.empty())
-    fail_usage(
-        "generate: no --prompt was given, or an empty one, expected a text to go on with; for "
-        "example headwater generate {} --prompt \"Once upon a time\"",
-        arguments.source);
-  if (!input.ids.empty() && (!input.prompt.empty() || input.continuation))
-    fail_usage("--ids: was given beside {}, expected one of them; leave one out",
-               input.prompt.empty() ? "--continuation" : "--prompt");
-  if (how.count < 1) fail_usage("--count {}: expected 1 or more tokens; choose another", how.count);
-  if (!arguments.stops.empty() && (arguments.ignore_end || input.continuation))
-    fail_usage("--stop: was given beside {}, expected one of them; leave one out",
-               arguments.ignore_end ? "--ignore-end" : "--continuation");
-  if (arguments.by_layer && !arguments.token)
-    fail_usage("--by-layer: was given without --token, expected the token to show; add --token 0");
-  if (arguments.plain && (arguments.token || arguments.filter.any()))
-    fail_usage("--plain: was given beside {}, expected attribution for that; leave one out",
-               arguments.token ? "--token" : "--filter");
-}
+class GenerateCommand : public Command {
+ public:
+  GenerateCommand()
+      : Command("generate", "Generate text, and show which prompt tokens each new token depends on",
+                "headwater generate facts --prompt \"Anna took the key to the box. Ben went to the "
+                "cave. Where is the key?\"") {}
+
+  void declare(OptionList& options) override {
+    declare_source(options, Takes::models, source_, "facts");
+    declare_input(options);
+    declare_choosing(options);
+    machine_.declare(options);
+    preparing_.declare(options);
+    for (const char* refused : {"--preset", "--discard", "--order"}) options.hide(refused);
+    output_.declare(options, all_endings);
+    filter_.declare(options);
+    options.integer(
+        "--token", "S",
+        "Show what one generated token depends on, in pictures and in the terminal; 0 is "
+        "the first",
+        token_);
+    options.flag("--by-layer", "With --token: show every layer, not only the last", by_layer_);
+  }
+
+  void run() override {
+    check();
+    const Options options = preparing_.options();
+    how_.own_position = position_ == "own";
+    how_.attribute = !plain_;
+    machine_.apply();
+    const Deliverer deliverer(output_, filter_.read());
+    const std::unique_ptr<Generation> generation = open_generation(source_, input_);
+    Generated result = generate(*generation, options, how_);
+    if (token_) {
+      result.shown =
+          resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token", source_);
+      result.shown_by_layer = by_layer_;
+    }
+    deliverer.deliver(std::move(result));
+  }
+
+ private:
+  void declare_input(OptionList& options) {
+    options.group("Input of a model");
+    options.text("--prompt", "TEXT", "The text that the model continues", input_.prompt);
+    options.add("--ids", "1,2023,...", "Token ids in place of a prompt; nothing is added to them",
+                [this](const std::string& text) { input_.ids = parse_integers("--ids", text); });
+    options.text("--continuation", "TEXT",
+                 "A text that is already written: attribute it in one pass, generate nothing",
+                 input_.continuation);
+  }
+
+  void declare_choosing(OptionList& options) {
+    options.group("Generation");
+    options.integer("--count", "N", "Generate at most N tokens (default: 20)", how_.count);
+    options.real("--temperature", "T",
+                 "Sample tokens, more randomly the larger it is; 0 (default) takes the most likely",
+                 how_.temperature);
+    options.integer("--top-k", "K", "With --temperature: sample from the K most likely tokens",
+                    how_.top_k);
+    options.real("--top-p", "P",
+                 "With --temperature: sample from the smallest set of tokens with this total "
+                 "probability",
+                 how_.top_p);
+    options.add("--seed", "S",
+                "With --temperature: the same seed gives the same tokens (default: 0)",
+                [this](const std::string& text) { how_.seed = parse_unsigned("--seed", text); });
+    options.choice("--position", "predicting|own",
+                   "Attribute a token at the position that predicts it, or at its own",
+                   {"predicting", "own"}, position_);
+    options.texts("--stop", "TOKEN",
+                  "A token that ends the text, as a word or an id, in addition to the model's own",
+                  input_.stops);
+    options.flag("--ignore-end", "Continue after the model's end token", how_.ignore_end);
+    options.flag("--plain", "Only the text, without attribution", plain_);
+  }
+
+  // Options that would have no effect together are mistakes.
+  void check() const {
+    if (input_.prompt.empty() && input_.ids.empty())
+      fail_usage(
+          "generate: no --prompt was given, or an empty one, expected a text to continue; for "
+          "example headwater generate {} --prompt \"Once upon a time\"",
+          source_);
+    if (!input_.ids.empty() && !input_.prompt.empty()) fail_together("--ids", "--prompt");
+    if (!input_.ids.empty() && input_.continuation) fail_together("--ids", "--continuation");
+    if (how_.count < 1)
+      fail_usage("--count {}: expected 1 or more tokens; choose another", how_.count);
+    if (!input_.stops.empty() && how_.ignore_end) fail_together("--stop", "--ignore-end");
+    if (!input_.stops.empty() && input_.continuation) fail_together("--stop", "--continuation");
+    if (by_layer_ && !token_)
+      fail_usage(
+          "--by-layer: was given without --token, expected the token to show; add --token 0");
+    if (plain_ && token_) fail_together("--plain", "--token");
+    if (plain_ && filter_.list) fail_together("--plain", "--filter");
+  }
+
+  [[noreturn]] static void fail_together(const char* option, const char* other) {
+    fail_usage("{}: was given together with {}, expected one of them; leave one out", option,
+               other);
+  }
+
+  std::string source_, position_;
+  GenerationInput input_;
+  GenerateOptions how_;
+  bool plain_ = false, by_layer_ = false;
+  std::optional<int> token_;
+  MachineOptions machine_;
+  PreparingOptions preparing_;
+  OutputOptions output_;
+  FilterOptions filter_;
+};
 
 }  // namespace
 
-void run_generate(const Arguments& arguments) {
-  check(arguments);
-  check_outputs(arguments);
-  GenerationInput input = arguments.generation;
-  input.stops = arguments.stops;
-  const std::unique_ptr<Generation> generation = open_generation(arguments.source, input);
-  GenerateOptions how = arguments.generate;
-  how.ignore_end = arguments.ignore_end;
-  how.attribute = !arguments.plain;
-  Generated result = generate(*generation, arguments.options, how);
-  if (arguments.token) {
-    result.shown = resolve_index(*arguments.token, static_cast<int>(result.ids.size()),
-                                 "generated token", arguments.source);
-    result.shown_by_layer = arguments.by_layer;
-  }
-  std::vector<Result> results;
-  results.emplace_back(std::move(result));
-  deliver(results, arguments);
-}
+std::unique_ptr<Command> generate_command() { return std::make_unique<GenerateCommand>(); }
 
 }  // namespace headwater::cli

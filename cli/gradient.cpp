@@ -1,14 +1,54 @@
 #include "headwater/method/gradient.h"
 
-#include "cli/commands.h"
-#include "cli/deliver.h"
+#include "cli/command.h"
+#include "cli/options/method.h"
+#include "headwater/core/fail.h"
 
 namespace headwater::cli {
+namespace {
 
-void run_gradient(const Arguments& arguments) {
-  run_items(arguments, [&](Batch&, Source& source) -> Result {
-    return gradient(source, arguments.options, arguments.gradient);
-  });
-}
+class GradientCommand : public Command {
+ public:
+  GradientCommand()
+      : Command("gradient", "Gradient x attention: which attention a logit depends on",
+                "headwater gradient verb-number --text \"The keys\" --target plural --rule "
+                "chefer") {}
+
+  void declare(OptionList& options) override {
+    typed_.declare(options, Takes::models,
+                   "Output token: a number, cls, last, mask, mean or all (default: the target's)");
+    options.integer("--layer", "K", "One layer alone; -1 is the last", layer_);
+    options
+        .add("--rule", "RULE", "gradient (default), gradient-rollout or chefer",
+             [this](const std::string& text) { what_.rule = parse_gradient_rule(text); })
+        .words = {"gradient", "gradient-rollout", "chefer"};
+    options.group("Target");
+    options.text("--target", "T",
+                 "The logit: a class by name or number, a word, token:WORD or an id, start:K or "
+                 "end:K, or best, the largest (default)",
+                 what_.target);
+    options.text("--against", "T",
+                 "A second logit, which is subtracted from the target; best is the runner-up",
+                 what_.against);
+  }
+
+  void run() override {
+    if (layer_ && typed_.preparing.layers)
+      fail_usage("--layer: was given together with --layers, expected one of them; leave one out");
+    if (layer_) typed_.preparing.layers = one_layer(*layer_);
+    typed_.run([&](Source& source, const Options& options) -> Result {
+      return gradient(source, options, what_);
+    });
+  }
+
+ private:
+  MethodOptions typed_;
+  GradientOptions what_;
+  std::optional<int> layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> gradient_command() { return std::make_unique<GradientCommand>(); }
 
 }  // namespace headwater::cli

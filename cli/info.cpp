@@ -1,24 +1,48 @@
 #include "headwater/method/info.h"
 
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/deliver.h"
-#include "cli/open.h"
+#include "cli/options/machine.h"
+#include "cli/options/output.h"
+#include "cli/options/source.h"
 
 namespace headwater::cli {
+namespace {
 
-void run_info(const Arguments& arguments) {
-  check_outputs(arguments);
-  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
-  if (batch->size() == 0) {  // a model without a text
-    std::vector<Result> results;
-    results.emplace_back(info(*batch));
-    deliver(results, arguments);
-    return;
+class InfoCommand : public Command {
+ public:
+  InfoCommand()
+      : Command("info", "What is in a source, how it is read, and which kernel runs",
+                "headwater info bert.npz") {}
+
+  void declare(OptionList& options) override {
+    source_.declare(options, Takes::anything);
+    machine_.declare(options);
+    output_.declare(options, ".json .npz");
   }
-  Arguments any = arguments;
-  if (!any.item && !any.all_items) any.item = 0;
-  run_items(*batch, any,
-            [](Batch& items, Source& source) -> Result { return info(items, source); });
-}
+
+  void run() override {
+    machine_.apply();
+    const Deliverer deliverer(output_);
+    const std::unique_ptr<Batch> batch = source_.open();
+    if (batch->size() == 0) {  // a model without a text
+      deliverer.deliver(info(*batch));
+      return;
+    }
+    // All items look alike, so one is enough unless more are asked for.
+    if (!source_.all_items && !source_.item) source_.item = 0;
+    const auto method = [&](Source& source) -> Result { return info(*batch, source); };
+    deliverer.deliver(source_.each_item(*batch, method), source_.all_items);
+  }
+
+ private:
+  SourceOptions source_;
+  MachineOptions machine_;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> info_command() { return std::make_unique<InfoCommand>(); }
 
 }  // namespace headwater::cli

@@ -1,24 +1,51 @@
 #include "headwater/method/metrics.h"
 
-#include "cli/commands.h"
-#include "cli/deliver.h"
-#include "cli/open.h"
+#include "cli/command.h"
+#include "cli/options/method.h"
 
 namespace headwater::cli {
+namespace {
 
-void run_metrics(const Arguments& arguments) {
-  if (arguments.item || arguments.all_items) {
-    run_items(arguments, [&](Batch&, Source& source) -> Result {
-      return metrics(source, arguments.options, arguments.layer);
-    });
-    return;
+class MetricsCommand : public Command {
+ public:
+  MetricsCommand()
+      : Command("metrics", "Eight numbers about a batch: entropies, concentration, maxima",
+                "headwater metrics batch.npz --layer -1 -o metrics.json") {
+    preparing_.preset = Preset::metrics;
   }
-  // The metrics of a batch are those of all its items together.
-  check_outputs(arguments);
-  const std::unique_ptr<Batch> batch = open_source(arguments.source, arguments);
-  std::vector<Result> results;
-  results.emplace_back(metrics(*batch, arguments.options, arguments.layer));
-  deliver(results, arguments);
-}
+
+  void declare(OptionList& options) override {
+    source_.declare(options, Takes::anything);
+    machine_.declare(options);
+    preparing_.declare(options);
+    output_.declare(options, ".json .npz");
+    declare_layer(options, layer_);
+  }
+
+  void run() override {
+    const Options options = preparing_.options();
+    machine_.apply();
+    const Deliverer deliverer(output_);
+    const std::unique_ptr<Batch> batch = source_.open();
+    if (!source_.item && !source_.all_items) {
+      // The metrics of a batch are those of all its items together.
+      deliverer.deliver(metrics(*batch, options, layer_));
+      return;
+    }
+    const auto method = [&](Source& source) -> Result { return metrics(source, options, layer_); };
+    deliverer.deliver(source_.each_item(*batch, method), source_.all_items);
+  }
+
+ private:
+  SourceOptions source_;
+  MachineOptions machine_;
+  PreparingOptions preparing_;
+  OutputOptions output_;
+  int layer_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> metrics_command() { return std::make_unique<MetricsCommand>(); }
 
 }  // namespace headwater::cli

@@ -1,33 +1,20 @@
-// From the words of the command line to a command and its arguments.
+// From the words of the command line to a command that can run.
 #pragma once
-#include <functional>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 namespace headwater::cli {
 
-/// What to do: run a command, or print a text that was asked for (help, version, completion) and
-/// stop.
+/// What to do: run a command, or print a text that was asked for (help or version).
 struct Request {
-  std::function<void(const Arguments&)> run;  // empty if there is only a text
-  Arguments arguments;
+  std::unique_ptr<Command> command;  // null if there is only a text
   std::string text;
 };
 
-/// Throws Error (usage) with the nearest known word for everything that cannot be understood.
+/// Understands what was typed and stores it in the command. Opens no file and changes nothing in
+/// the process. Throws Error (usage), with the nearest known word, for what it does not understand.
 Request parse(int count, const char* const* words);
-
-/// A command as completion scripts need it.
-struct CommandWords {
-  std::string name, help;
-  std::vector<std::string> options;
-};
-
-/// The script that makes `shell` (bash, zsh, fish) complete commands, options and their words.
-/// Throws Error (usage) for another shell.
-std::string completion(std::string_view shell, const std::vector<CommandWords>& commands);
 
 }  // namespace headwater::cli

@@ -8,8 +8,8 @@
 namespace headwater::cli {
 namespace {
 
-constexpr double quiet = 1;      // seconds that need no bar
-constexpr double between = 0.1;  // and between two of them
+constexpr double quiet = 1;      // seconds before a bar is worth showing
+constexpr double between = 0.1;  // seconds between two updates
 
 }  // namespace
 
@@ -57,7 +57,7 @@ GradientAnswer ProgressSource::gradients(const GradientRequest& request, const V
 
 namespace {
 
-// Counts rows as they are taken, or as nobody wants them.
+// Counts rows as they are taken or skipped.
 class CountingVisitor : public RowVisitor {
  public:
   CountingVisitor(RowVisitor& visitor, int64_t total) : visitor_(visitor), total_(total) {}

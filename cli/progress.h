@@ -9,8 +9,8 @@
 
 namespace headwater::cli {
 
-/// Passes everything on to `source` and counts the layers that go by. Shows nothing where standard
-/// error is no terminal, and wipes its line when a pass ends.
+/// Passes everything on to `source` and counts the layers on the way. Shows nothing if standard
+/// error is not a terminal, and clears its line when a pass ends.
 class ProgressSource : public Source, public Differentiable {
  public:
   explicit ProgressSource(std::unique_ptr<Source> source);
@@ -30,7 +30,7 @@ class ProgressSource : public Source, public Differentiable {
   std::unique_ptr<Source> source_;
 };
 
-/// The same bar for a method that counts: done of total `what`.
+/// The same bar for a method that counts by itself: `done` of `total`, in units of `what`.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string what);

@@ -30,6 +30,16 @@ from command import HEADWATER, fails, files_in, run
     (["rollout", "x.npz", "--residual", "nan"], "expected"),
     (["rollout", "x.npz", "--layers", "3"], "for example 0:6"),
     (["rollout", "x.npz", "--threads", "0"], "expected 1 to"),
+    (["rollout", "x.npz", "--threads", "99999999999"], "expected a whole number from -2147483648 to 2147483647"),
+    (["rollout", "x.npz", "--item=-99999999999"], "expected a whole number from -2147483648 to 2147483647"),
+    (["rollout", "x.npz", "--head", "1x"], "--head '1x': expected a whole number"),
+    (["rollout", "x.npz", "--residual", "1e999"], "--residual '1e999': is out of range"),
+    (["rollout", "x.npz", "--kernel", "abacus"], "no kernel 'abacus'"),
+    (["rollout", "x.npz", "--sums", "chekced"], "did you mean 'checked'?"),
+    (["rollout", "x.npz", "--head", "1", "--fuse", "max"], "together with --fuse"),
+    (["gradient", "verb-number", "--text", "x", "--layer", "0", "--layers", "0:1"], "together with --layers"),
+    (["generate", "facts", "--prompt", "x", "--seed", "-1"], "expected a whole number, 0 or more"),
+    (["evaluate", "facts", "--against", "gradeint"], "did you mean 'gradient'?"),
     (["rollout", "x.npz", "--discard"], "--discard"),
     (["rollout", "x.npz", "--by-layer=3"], "--by-layer"),
     (["rollout", "x.npz", "y.npz"], "'y.npz' was not expected"),
@@ -40,6 +50,22 @@ from command import HEADWATER, fails, files_in, run
 def test_bad_usage_is_one_line_with_the_nearest_name_and_status_2(words, hint, tmp_path):
     assert hint in fails(2, *words, cwd=tmp_path)
     assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("words", [["--tokens", "none.txt"], ["--filter", "@none.txt"], ["--kernel", "abacus"],
+                                   ["--threads", "2"]])
+def test_an_unknown_option_is_noticed_before_a_file_is_read_or_the_machine_is_set(words, tmp_path):
+    assert "did you mean '--discard'?" in fails(2, "rollout", "x.npz", *words, "--discrad", "0.1", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("words", [["--tokens", "none.txt"], ["--filter", "special,@none.txt"]])
+def test_a_file_that_an_option_names_and_that_is_not_there_is_a_failure_of_the_work(words, fox):
+    assert fails(1, "rollout", fox, *words, cwd=fox.parent).startswith("none.txt: ")
+
+
+def test_the_largest_number_is_a_layer_that_is_not_there():
+    message = fails(1, "gradient", "verb-number", "--text", "The keys", "--layer", 2**31 - 1)
+    assert re.search("has no layers 2147483647:", message)
 
 
 def test_input_of_an_unknown_ending_is_bad_usage(tmp_path):
@@ -154,6 +180,14 @@ def test_standard_output_that_is_full_is_an_error(fox):
             done = run("rollout", fox, *words, stdout=full)
         assert done.returncode == 1
         assert done.stderr.startswith("headwater: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["--help"], [], ["rollout", "--help"], ["--version"], ["completion", "fish"], ["demo"]])
+def test_texts_that_a_full_standard_output_cannot_take_are_an_error(words, tmp_path):
+    with open("/dev/full", "w") as full:
+        done = run(*words, stdout=full, cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.fullmatch(r"headwater: standard output: could not be written [^;]+, expected [^;]+; [^;]+\n", done.stderr)
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])

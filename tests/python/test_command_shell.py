@@ -66,6 +66,7 @@ def test_bash_completes_commands_options_words_and_files():
     assert complete("rollout", "--dis") == ["--discard"]
     assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "method", "model"]
     assert complete("rollout", "x.npz", "--preset", "t") == ["tutorial"]
+    assert complete("evaluate", "facts", "--against", "b") == ["blank-out", "both"]
     assert complete("completion", "z") == ["zsh"]
     assert "CMakeLists.txt" in complete("rollout", "CMake")
 

@@ -100,7 +100,7 @@ def test_it_stops_at_tokens_that_are_named(decoder):
         assert result["generated_ids"] == ids[:ids.index(ids[2]) + 1] and result["ended"]
     assert "has no word 71" in fails(1, "generate", folder, *words(PROMPT), "--stop", 71)
     assert "no tokenizer.json" in fails(1, "generate", folder, *words(PROMPT), "--stop", "cat")
-    assert "beside --ignore-end" in fails(2, "generate", folder, *words(PROMPT), "--stop", 1, "--ignore-end")
+    assert "together with --ignore-end" in fails(2, "generate", folder, *words(PROMPT), "--stop", 1, "--ignore-end")
 
 
 def test_a_stop_may_be_a_word():
@@ -145,13 +145,13 @@ def test_bad_requests(tiny, tmp_path):  # noqa: F811
     assert "expected 0 to 100" in fails(2, "generate", llama, "--prompt", "the cat", "--temperature", -1)
     assert "does not exist, expected a model" in fails(1, "generate", tmp_path / "none", "--prompt", "the cat")
     assert "did you mean 'facts'" in fails(1, "generate", "fact", "--prompt", "the cat")
-    assert "beside --prompt" in fails(2, "generate", llama, "--prompt", "the cat", "--ids", "1,2")
-    assert "beside --continuation" in fails(2, "generate", llama, "--ids", "1,2", "--continuation", " sat")
+    assert "together with --prompt" in fails(2, "generate", llama, "--prompt", "the cat", "--ids", "1,2")
+    assert "together with --continuation" in fails(2, "generate", llama, "--ids", "1,2", "--continuation", " sat")
     assert "give shorter texts" in fails(1, "generate", llama, "--prompt", "the cat", "--continuation", " sat" * 60)
     for drawing in (["--top-k", 3], ["--top-p", 0.5], ["--seed", 4]):
         assert "add --temperature 1" in fails(2, "generate", llama, "--prompt", "the cat", *drawing)
     assert "from 0 on" in fails(2, "generate", llama, "--prompt", "the cat", "--seed", -1)
     assert "out of range" in fails(2, "generate", llama, "--prompt", "the cat", "--count", 10**12)
-    assert "beside --token" in fails(2, "generate", llama, "--prompt", "the cat", "--plain", "--token", 0)
+    assert "together with --token" in fails(2, "generate", llama, "--prompt", "the cat", "--plain", "--token", 0)
     assert "has no generated token 9" in fails(1, "generate", llama, "--prompt", "the cat", "--count", 2, "--ignore-end",
                                                "--token", 9, "-o", tmp_path / "x.png")

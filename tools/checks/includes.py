@@ -19,7 +19,7 @@ MAY_SEE = {
 # include of a library, where it may be, and what it is called
 LIBRARIES = [
     (re.compile(r"hwy/"), ("headwater/kernel/cpu/",), "Highway"),
-    (re.compile(r"CLI/"), ("cli/",), "CLI11"),
+    (re.compile(r"CLI/"), ("cli/parse.cpp",), "CLI11"),
     (re.compile(r"nanobind/"), ("python/binding/",), "nanobind"),
     (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
     (re.compile(r"(png|jpeglib|jerror)[.]h"), ("headwater/model/image/",), "libpng and libjpeg"),

@@ -1,0 +1,32 @@
+// The options of a command that runs one method on each item of a source.
+#pragma once
+#include <functional>
+
+#include "cli/deliver.h"
+#include "cli/option_list.h"
+#include "cli/options/machine.h"
+#include "cli/options/output.h"
+#include "cli/options/preparing.h"
+#include "cli/options/source.h"
+
+namespace headwater::cli {
+
+struct MethodOptions {
+  SourceOptions source;
+  PreparingOptions preparing;
+  OutputOptions output;
+  FilterOptions filter;
+  MachineOptions machine;
+
+  void declare(OptionList& options, Takes what = Takes::anything,
+               const char* row = "Output token: a number, cls, last, mask, mean or all (default)");
+
+  /// Checks everything that was typed, then the outputs, then opens the source, calls `method` for
+  /// the items asked for and delivers what it returns.
+  void run(const std::function<Result(Source&, const Options&)>& method) const;
+};
+
+/// --layer of the commands that look at one layer, the last by default.
+void declare_layer(OptionList& options, int& layer);
+
+}  // namespace headwater::cli

@@ -1,0 +1,34 @@
+// Options that say where a result goes and what of it is shown.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/option_list.h"
+#include "headwater/result/filter.h"
+
+namespace headwater::cli {
+
+inline constexpr const char* all_endings = ".json .npy .npz .png .svg .pdf";
+
+struct OutputOptions {
+  std::vector<std::string> paths;  // -o, in the order typed; none: show the result
+  bool timing = false;
+
+  void declare(OptionList& options, const char* endings);
+};
+
+struct FilterOptions {
+  std::optional<std::string> list;  // "special,@FILE"
+  bool renormalise = false;
+
+  void declare(OptionList& options);
+  /// --filter alone, for a command that shows all tokens but does not count all of them.
+  void declare_list(OptionList& options, const char* about);
+
+  /// Reads the files that the list names. Throws Error, usage for an unknown word and for
+  /// --renormalise without a filter.
+  Filter read() const;
+};
+
+}  // namespace headwater::cli

@@ -1,0 +1,52 @@
+// Options that say where attention comes from.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/option_list.h"
+#include "headwater/model/model_input.h"
+#include "headwater/result/result.h"
+#include "headwater/source/arrays.h"
+#include "headwater/source/source.h"
+
+namespace headwater::cli {
+
+/// What a command's SOURCE may be.
+enum class Takes { anything, models };
+
+/// Adds the positional SOURCE, which must be given. `shipped` lists models that suit the command.
+void declare_source(OptionList& options, Takes what, std::string& name,
+                    const char* shipped = "verb-number, facts, shapes");
+
+/// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
+/// file is read.
+struct SourceOptions {
+  std::string name;         // SOURCE
+  std::optional<int> item;  // --item K
+  bool all_items = false;   // --item all
+
+  void declare(OptionList& options, Takes what);
+
+  /// What `name` stands for. Reads the files that --tokens and --text-file name. Throws Error as
+  /// headwater::open_batch does.
+  std::unique_ptr<Batch> open() const { return open(name); }
+  /// Another source, read in the same way.
+  std::unique_ptr<Batch> open(const std::string& other) const;
+
+  /// The results of `method` for the item or items of `batch` that were asked for, with a progress
+  /// bar. Throws Error if there is no such item, or if there are several and none was chosen.
+  std::vector<Result> each_item(Batch& batch, const std::function<Result(Source&)>& method) const;
+
+ private:
+  void declare_input(OptionList& options);
+  void declare_reading(OptionList& options);
+
+  ModelInput input_;
+  std::optional<std::string> text_file_, tokens_file_;
+  std::string axes_, sums_, nan_;
+};
+
+}  // namespace headwater::cli
