@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 #include "headwater/model/model_source.h"
 #include "headwater/source/safetensors.h"
+#include "tests/support/test_data.h"
 
 namespace headwater {
 namespace {
@@ -19,10 +19,9 @@ struct Golden {
   Arrays expected;
 
   explicit Golden(const std::string& name) {
-    const std::filesystem::path folder =
-        std::filesystem::path(HEADWATER_TEST_DATA) / "golden" / name;
-    model = Model::open(folder.string());
-    expected = read_safetensors((folder / "expected.safetensors").string());
+    const std::string folder = test::test_data("golden/" + name);
+    model = Model::open(folder);
+    expected = read_safetensors(folder + "/expected.safetensors");
   }
   std::vector<double> numbers(std::string_view name) {
     for (Tensor& tensor : expected.layers)
