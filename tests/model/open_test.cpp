@@ -65,8 +65,9 @@ TEST(Open, RefusesAnInputBesideAFile) {
   const std::string path = attention_file(folder, random_attention(1, 1, 1, 3, 31));
   expect_error(Error::Kind::usage, {path, "takes no text, ids or image"},
                [&] { open(path, {.texts = {sentence}}); });
-  expect_error(Error::Kind::usage, {path, "takes no text, ids or image"},
-               [&] { open(path, {.ids = {1, 2}}); });
+  expect_error(Error::Kind::usage, {path, "takes no text, ids or image"}, [&] {
+    open(path, {.ids = {1, 2}});
+  });
   expect_error(Error::Kind::usage, {path, "takes no text, ids or image"},
                [&] { open(path, {.truncate = true}); });
   expect_error(Error::Kind::work, {path, "is a file, expected a model directory"},
@@ -110,9 +111,9 @@ TEST(Items, OutliveTheirBatchOfAFile) {
     for (int l = 0; l < 2; ++l)
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j)
-          ASSERT_EQ(maps[static_cast<size_t>(l)](i, j),
-                    static_cast<float>(
-                        (attention.at(l, k, 0, i, j) + attention.at(l, k, 1, i, j)) / 2));
+          ASSERT_EQ(
+              maps[static_cast<size_t>(l)](i, j),
+              static_cast<float>((attention.at(l, k, 0, i, j) + attention.at(l, k, 1, i, j)) / 2));
   }
 }
 

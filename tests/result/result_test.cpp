@@ -108,7 +108,11 @@ TEST(ResultView, SeesAResultByItselfAndInAVariant) {
   const auto kind = [](ResultView view) {
     return view.visit([](const auto& one) -> std::string {
       if constexpr (requires { one.panels; }) return one.by;
-      if constexpr (requires { one.values.size(); one.method; }) return one.method;
+      if constexpr (requires {
+                      one.values.size();
+                      one.method;
+                    })
+        return one.method;
       return "";
     });
   };

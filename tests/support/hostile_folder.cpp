@@ -14,7 +14,7 @@
 namespace headwater::test {
 namespace {
 
-constexpr double longest_seconds = 1;
+constexpr double most_seconds = 1;
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ void expect_outcomes(const std::string& folder, const std::string& record,
       EXPECT_EQ(error.kind(), Error::Kind::work) << error.what();
       outcome = without(error.what(), test_data(folder) + "/");
     }
-    EXPECT_LT(watch.seconds(), longest_seconds);
+    EXPECT_LT(watch.seconds(), most_seconds);
     EXPECT_EQ(outcome.find('\n'), std::string::npos) << outcome;
     all += outcome + "\n";
   }

@@ -10,8 +10,8 @@ namespace {
 
 unsigned chosen_seed() {
   const char* given = std::getenv("HEADWATER_SEED");
-  const unsigned seed =
-      given ? static_cast<unsigned>(std::stoul(given)) : static_cast<unsigned>(std::random_device()());
+  const unsigned seed = given ? static_cast<unsigned>(std::stoul(given))
+                              : static_cast<unsigned>(std::random_device()());
   std::printf("HEADWATER_SEED=%u repeats this run\n", seed);
   return seed;
 }
