@@ -1,5 +1,5 @@
-// Images by hand. That every kind of file has Pillow's pixels is
-// tests/python/test_image_reading.py's.
+// Small images, checked by hand. tests/python/test_image_reading.py compares every kind of file
+// with Pillow.
 #include "headwater/model/image/read.h"
 
 #include <gtest/gtest.h>

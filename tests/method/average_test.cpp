@@ -11,8 +11,8 @@ namespace {
 
 constexpr int n = 9, block = 2;
 
-/// Hands out attention in blocks of two rows, as a model can, and counts them; a whole map is never
-/// to be asked for.
+/// Hands out attention in blocks of two rows, as a model can, and counts them. The test fails if a
+/// whole map is asked for.
 class InBlocks : public Source {
  public:
   explicit InBlocks(const Attention& attention) : memory_(attention), source_(memory_.item()) {}

@@ -35,7 +35,7 @@ std::string rectangle(double x, double y, double width, double height, const std
                      number(y), number(width), number(height), paint);
 }
 
-// The fewest rectangles that a greedy eye finds: as wide as one colour goes, then as high.
+// Few rectangles, found greedily: each as wide as its colour goes, then as high.
 template <class At>
 std::string mosaic(double x, double y, double step_x, double step_y, int columns, int rows,
                    const At& at) {

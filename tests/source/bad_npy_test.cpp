@@ -1,4 +1,4 @@
-// .npy files that are wrong in one thing.
+// .npy files with one thing wrong.
 #include <gtest/gtest.h>
 
 #include "headwater/open.h"

@@ -1,4 +1,4 @@
-// Files that are no tokenizer, or not one that we know: one sentence that names what is wrong.
+// Files that are not a tokenizer, or not one that we know: one sentence says what is wrong.
 #include <gtest/gtest.h>
 
 #include <functional>
