@@ -5,14 +5,14 @@
 #include <filesystem>
 
 #include "tests/support/case_file.h"
+#include "tests/support/test_data.h"
 
 namespace headwater::test {
 namespace {
 
 std::vector<std::string> case_files() {
   std::vector<std::string> files;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(HEADWATER_TEST_DATA "/cases"))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test_data("cases")))
     if (entry.path().extension() == ".case") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;

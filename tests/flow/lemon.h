@@ -6,7 +6,7 @@
 namespace headwater::test {
 
 /// layers[l][i * n + j]: capacity of (l + 1, i) -> (l, j). The values from every token of level
-/// layers.size() to every token of level 0, row by row. Compiled as C++17: LEMON is no C++20.
+/// layers.size() to every token of level 0, row by row. Compiled as C++17: LEMON is not C++20.
 std::vector<int64_t> flows_by_lemon(const std::vector<std::vector<int32_t>>& layers, int n);
 
 }  // namespace headwater::test

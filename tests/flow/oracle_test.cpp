@@ -1,18 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 #include "tests/flow/kinds.h"
 #include "tests/flow/lemon.h"
 #include "tests/flow/made.h"
+#include "tests/support/seed.h"
 
 namespace headwater::test {
 namespace {
-
-unsigned fresh_seed() { return std::random_device()(); }
 
 class FlowKind : public testing::TestWithParam<std::string> {};
 
@@ -24,7 +22,7 @@ void expect_equal(const std::vector<int32_t>& ours, const std::vector<int64_t>& 
 }
 
 TEST_P(FlowKind, EqualsLemonForAllPairs) {
-  const unsigned seed = fresh_seed();
+  const unsigned seed = seed_of_this_run();
   for (const auto& [n, layers] :
        std::vector<std::pair<int, int>>{{7, 3}, {16, 6}, {33, 4}, {21, 9}}) {
     SCOPED_TRACE(testing::Message() << "n " << n << ", layers " << layers << ", seed " << seed);
@@ -34,14 +32,14 @@ TEST_P(FlowKind, EqualsLemonForAllPairs) {
 }
 
 TEST_P(FlowKind, EqualsLemonAtFiftyTokens) {
-  const unsigned seed = fresh_seed();
+  const unsigned seed = seed_of_this_run();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const Capacities capacities = capacities_of(stack_of(GetParam(), 50, 6, seed));
   expect_equal(flows_of(capacities).front(), flows_by_lemon(lists_of(capacities, 6), 50));
 }
 
 TEST_P(FlowKind, EqualsLemonForEveryTopLayer) {
-  const unsigned seed = fresh_seed();
+  const unsigned seed = seed_of_this_run();
   constexpr int n = 18, layers = 8;
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const Capacities capacities = capacities_of(stack_of(GetParam(), n, layers, seed));

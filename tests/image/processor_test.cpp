@@ -1,4 +1,4 @@
-// Processors by hand; tests/python/test_image_processing.py holds them against transformers.
+// Processors by hand; tests/python/test_image_processing.py compares them with transformers.
 #include "headwater/model/image/processor.h"
 
 #include <gtest/gtest.h>

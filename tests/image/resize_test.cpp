@@ -1,5 +1,5 @@
-// Resizing by hand. That all filters have Pillow's pixels is
-// tests/python/test_image_processing.py's.
+// Resizing, checked by hand. tests/python/test_image_processing.py compares all filters with
+// Pillow.
 #include "headwater/model/image/resize.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Padding changes nothing, wherever it stands and whatever it holds.
+// Padding changes nothing, wherever it is and whatever it holds.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

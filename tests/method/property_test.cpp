@@ -1,4 +1,4 @@
-// What holds for any attention: tried on many.
+// Properties that hold for any attention, tried on many.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

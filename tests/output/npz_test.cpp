@@ -25,7 +25,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// What our own reader, which is tested with files of NumPy's, says of an array.
+// What our own reader says about an array; it is tested with files that NumPy wrote.
 struct Read {
   NpyHeader header;
   std::string data;

@@ -124,7 +124,7 @@ TEST_F(Write, ChecksThePlaceWithoutTouchingIt) {
   EXPECT_THROW(check_writable(at("folder.json")), Error);
 }
 
-// What a function writes to file descriptor 1 goes to `path` meanwhile.
+// Runs a function while file descriptor 1 is redirected to `path`.
 template <class Function>
 void with_standard_output(const std::string& path, Function function) {
   std::fflush(stdout);

@@ -198,7 +198,9 @@ def test_an_old_file_survives_a_signal_and_nothing_is_left_over(name, after, slo
     for ending in ("json", "png"):
         (out / f"x.{ending}").write_text("old")
     words = [HEADWATER, *map(str, slow), "-o", str(out / "x.json"), "-o", str(out / "x.png")]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # A script's background job ignores SIGINT, and so would every process that it starts.
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(after)
     process.send_signal(getattr(signal, name))
     process.communicate(timeout=20)

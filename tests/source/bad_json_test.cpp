@@ -1,4 +1,4 @@
-// JSON files that are wrong in one thing.
+// JSON files with one thing wrong.
 #include <gtest/gtest.h>
 
 #include "tests/support/bytes.h"

@@ -1,4 +1,4 @@
-// .npy files that are wrong in one thing.
+// .npy files with one thing wrong.
 #include <gtest/gtest.h>
 
 #include "headwater/open.h"
@@ -9,7 +9,7 @@
 namespace headwater::test {
 namespace {
 
-const std::vector<double> map = {1, 0, 0.5, 0.5};
+const std::vector<double> numbers = {1, 0, 0.5, 0.5};
 
 class BadNpy : public testing::Test {
  protected:
@@ -35,7 +35,7 @@ TEST_F(BadNpy, ClaimsMoreNumbersThanAFileCanHold) {
 }
 
 TEST_F(BadNpy, HoldsAnotherNumberOfBytes) {
-  Bytes bytes = npy(DType::f32, {2, 2}, map);
+  Bytes bytes = npy(DType::f32, {2, 2}, numbers);
   expect_bad(bytes + '\0', {"has 17 bytes", "expected 16", "[2, 2] of f32"});
   bytes.pop_back();
   expect_bad(bytes, {"has 15 bytes", "expected 16"});
@@ -44,7 +44,8 @@ TEST_F(BadNpy, HoldsAnotherNumberOfBytes) {
 TEST_F(BadNpy, HoldsNoNumbers) {
   expect_bad(npy_header("'|O'", {2, 2}) + "\x80\x04K\x01.", {"pickled", "float"});
   expect_bad(npy_header("[('x', '<f4'), ('y', '<i8')]", {4}), {"structured", "one field"});
-  expect_bad(npy(DType::f32, {2, 2}, map, {1, false, "'>f4'"}), {"big-endian", ">f4", "astype"});
+  expect_bad(npy(DType::f32, {2, 2}, numbers, {1, false, "'>f4'"}),
+             {"big-endian", ">f4", "astype"});
   expect_bad(npy_header("'<M8[ns]'", {2, 2}), {"'<M8[ns]'", "expected f2, f4, f8"});
   expect_bad(npy_header("'<c8'", {2, 2}), {"'<c8'"});
   expect_bad(npy_header("'<f16'", {2, 2}), {"'<f16'"});
@@ -61,7 +62,7 @@ TEST_F(BadNpy, HasADamagedHeader) {
     Bytes bytes = "\x93NUMPY";
     bytes += std::string("\x01\x00", 2);
     append(bytes, static_cast<uint16_t>(text.size()));
-    return bytes + text + encode(DType::f32, map);
+    return bytes + text + encode(DType::f32, numbers);
   };
   const auto path = folder_.write("good.npy", with(good));
   EXPECT_NO_THROW(read_through(path));
@@ -81,7 +82,7 @@ TEST_F(BadNpy, HasADamagedHeader) {
 
 TEST_F(BadNpy, IsSomethingElse) {
   expect_bad("PK\x03\x04 and so on and so on", {"does not start like a .npy", "numpy.save"});
-  expect_bad(npy(DType::f32, {2, 2}, map, {4, false}), {"version 4", "expected 1, 2 or 3"});
+  expect_bad(npy(DType::f32, {2, 2}, numbers, {4, false}), {"version 4", "expected 1, 2 or 3"});
   Bytes long_header = npy_header("'<f4'", {2, 2}, {2, false});
   long_header.replace(8, 4, "\xff\xff\xff\xff");
   expect_bad(long_header, {"header of 4294967295 bytes"});
@@ -90,7 +91,7 @@ TEST_F(BadNpy, IsSomethingElse) {
 TEST_F(BadNpy, HasMapsThatAreNotSquareOrTooManyAxes) {
   expect_bad(npy(DType::f32, {2, 1}, {1, 1}), {"2 x 1", "square", "`axes`"});
   expect_bad(npy(DType::f32, {2, 2, 1}, {1, 0, 0, 1}), {"2 x 1", "L n n", "[2, 2, 1]"});
-  expect_bad(npy(DType::f32, {4}, map), {"1 axes [4]", "[L, H, n, n]"});
+  expect_bad(npy(DType::f32, {4}, numbers), {"1 axes [4]", "[L, H, n, n]"});
   expect_bad(npy(DType::f32, {1, 1, 1, 1, 1, 1}, {1}), {"6 axes"});
   expect_bad(npy(DType::f32, {}, {1}), {"0 axes"});
 }
@@ -104,7 +105,7 @@ TEST_F(BadNpy, HasMoreLayersThanAnyModel) {
 
 TEST(Axes, AreKnownLettersThatFitTheArray) {
   const Folder folder;
-  const auto path = folder.write("a.npy", npy(DType::f32, {1, 2, 2}, map));
+  const auto path = folder.write("a.npy", npy(DType::f32, {1, 2, 2}, numbers));
   const auto open_with = [&](const char* letters) {
     ReadOptions options;
     options.axes = letters;

@@ -1,4 +1,4 @@
-// Weights that are no weights, and the two ways to take them all the same.
+// Weights that are not valid, and the two ways to accept them anyway.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Names that lead to no attention.
+// Names that do not lead to attention.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// safetensors files that are wrong in one thing.
+// safetensors files with one thing wrong.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class BadSafetensors : public testing::Test {
 TEST_F(BadSafetensors, IsGoodBeforeAnythingIsWrong) {
   EXPECT_NO_THROW(read_through(
       folder_.write("a.safetensors", safetensors_of("{" + entry("a", 0, 16) + "}", map))));
-  // The order of the header need not be that of the numbers.
+  // The header may list the arrays in another order than their numbers have.
   const std::string turned = "{" + entry("a", 16, 32) + "," + entry("b", 0, 16) + "}";
   EXPECT_NO_THROW(read_through(folder_.write("a.safetensors", safetensors_of(turned, map + map))));
 }

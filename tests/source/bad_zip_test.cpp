@@ -1,4 +1,4 @@
-// .npz files that are wrong in one thing.
+// .npz files with one thing wrong.
 #include <gtest/gtest.h>
 
 #include "headwater/open.h"

@@ -38,7 +38,7 @@ Attention padded_attention(const std::vector<std::vector<int>>& mask, int layers
               lost += std::exchange(out.at(l, b, h, i, j), 0.0);
           }
           out.at(l, b, h, i, last) += lost;
-          // What a model leaves in padded rows is nobody's business.
+          // What a model leaves in padded rows does not matter.
           if (!real[static_cast<size_t>(i)]) out.at(l, b, h, i, 0) = std::nan("");
         }
   return out;

@@ -1,5 +1,5 @@
-// Many small maps in one deflated array: read in any order, soon, and without a place kept for
-// each.
+// Many small maps in one deflated array are read fast in any order, without an index of where each
+// one starts.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

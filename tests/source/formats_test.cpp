@@ -1,4 +1,4 @@
-// Every format, type and shape gives the maps that the numbers in it say.
+// Every format, type and shape gives the maps that its numbers describe.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

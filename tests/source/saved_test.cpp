@@ -3,6 +3,7 @@
 
 #include "headwater/open.h"
 #include "tests/support/attention.h"
+#include "tests/support/test_data.h"
 
 namespace headwater::test {
 namespace {
@@ -17,7 +18,7 @@ Attention saved_attention() {
 }
 
 TEST(SavedFiles, OfTheLibrariesThatPeopleUseAreRead) {
-  const std::string folder = HEADWATER_TEST_DATA "/source/saved/";
+  const std::string folder = test_data("source/saved/");
   const std::vector<std::string> tokens = {"[CLS]", "caf\xc3\xa9", "\xe6\xb0\xb4"};
   for (const char* name : {"numpy.npy", "fortran.npy", "stored.npz", "compressed.npz",
                            "numpy.safetensors", "torch_bf16.safetensors", "python.json"}) {

@@ -1,5 +1,5 @@
-// Attention to feed the tests with, laid out as any file has it, and a check of what a source makes
-// of it.
+// Attention for tests, in the layout of any file, and a check that a source hands out the same
+// maps.
 #pragma once
 #include <cstdint>
 #include <string>

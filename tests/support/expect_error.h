@@ -1,5 +1,5 @@
-// A failure as design.md wants it: one sentence, of the right kind, soon, and without the memory
-// that a file claims.
+// A failure as design.md asks for: one sentence, the right kind, fast, and without allocating what
+// a file merely claims.
 #pragma once
 #include <functional>
 #include <string>

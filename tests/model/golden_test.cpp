@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 #include "headwater/model/model_source.h"
 #include "headwater/source/safetensors.h"
+#include "tests/support/test_data.h"
 
 namespace headwater {
 namespace {
@@ -19,10 +19,9 @@ struct Golden {
   Arrays expected;
 
   explicit Golden(const std::string& name) {
-    const std::filesystem::path folder =
-        std::filesystem::path(HEADWATER_TEST_DATA) / "golden" / name;
-    model = Model::open(folder.string());
-    expected = read_safetensors((folder / "expected.safetensors").string());
+    const std::string folder = test::test_data("golden/" + name);
+    model = Model::open(folder);
+    expected = read_safetensors(folder + "/expected.safetensors");
   }
   std::vector<double> numbers(std::string_view name) {
     for (Tensor& tensor : expected.layers)
@@ -82,7 +81,7 @@ TEST_P(GoldenModel, HasTheHiddenStatesOfTransformers) {
   EXPECT_LT(error_of(finished, std::span(states).last(size)), limit);
 }
 
-// From below out of the forward pass, from above and again from queries and keys that were kept.
+// Upwards the maps come out of the forward pass; downwards and again, from kept queries and keys.
 TEST_P(GoldenModel, HasTheAttentionOfTransformersEitherWayThroughTheLayers) {
   Golden golden(GetParam());
   const std::vector<double> attention = golden.numbers("attention");
@@ -135,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(EachFamily, GoldenModel,
                            return name;
                          });
 
-// What a decoder computes token by token is what it computes at once.
+// A decoder computes the same token by token as it does for all tokens at once.
 TEST(ACache, GivesTheRowsOfTheWholePass) {
   for (const char* name : {"gpt2", "llama-llama3", "mistral", "qwen2-window", "qwen3"}) {
     Golden golden(name);
