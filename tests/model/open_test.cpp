@@ -42,10 +42,10 @@ TEST(Open, GivesTheSameByFolderAndByName) {
 TEST(Open, SuggestsTheNearestNameOfAModel) {
   for (const std::string name : {"verb-numbr", "nowhere"}) {
     const std::string hint = name == "nowhere" ? "shapes" : "did you mean 'verb-number'?";
-    expect_error(Error::Kind::work, {name + ": is not there", hint}, [&] { open_batch(name); });
-    expect_error(Error::Kind::work, {name + ": is not there", hint},
+    expect_error(Error::Kind::work, {name + ": does not exist", hint}, [&] { open_batch(name); });
+    expect_error(Error::Kind::work, {name + ": does not exist", hint},
                  [&] { open(name, {.texts = {sentence}}); });
-    expect_error(Error::Kind::work, {name + ": is not there", hint}, [&] { open_model(name); });
+    expect_error(Error::Kind::work, {name + ": does not exist", hint}, [&] { open_model(name); });
   }
 }
 
