@@ -93,7 +93,7 @@ TEST(OutputFiles, HaveTheModeThatAnyNewFileHas) {
 
 TEST(OutputFiles, AreRefusedBeforeAnyWork) {
   const Folder folder;
-  test::expect_error(work, {"no/such/x.json", "folder", "make it first"},
+  test::expect_error(work, {"no/such/x.json", "folder", "create it first"},
                      [&] { OutputFile file(folder.path("no/such/x.json")); });
   std::filesystem::create_directory(folder.path("d"));
   test::expect_error(work, {"is a folder"}, [&] { OutputFile file(folder.path("d")); });

@@ -139,7 +139,7 @@ def test_bad_requests(tiny, tmp_path):  # noqa: F811
     assert "expected 1 or more tokens" in fails(2, "generate", llama, "--prompt", "a", "--count", 0)
     assert "no --prompt was given" in fails(2, "generate", llama)
     assert "expected at most 40 in all" in fails(1, "generate", llama, "--prompt", "the cat " * 30)
-    assert "ask for --count" in fails(1, "generate", llama, "--prompt", "the cat", "--count", 90)
+    assert "set --count to 38" in fails(1, "generate", llama, "--prompt", "the cat", "--count", 90)
     assert "cannot predict the next word" in fails(1, "generate", tiny["bert"], "--prompt", "the cat")
     assert "generation never builds" in fails(2, "generate", llama, "--prompt", "the cat", "--discard", 0.5)
     assert "expected 0 to 100" in fails(2, "generate", llama, "--prompt", "the cat", "--temperature", -1)

@@ -112,7 +112,7 @@ TEST(Axes, AreKnownLettersThatFitTheArray) {
     open_batch(path, {.read = options});
   };
   for (const char* letters : {"LXnn", "LLnn", "nnn", "Ln", "L", "lnn", "Lnn;", "N N"})
-    expect_error(Error::Kind::usage, {std::string("axes '") + letters, "LHnn"},
+    expect_error(Error::Kind::usage, {std::string("`axes` '") + letters, "LHnn"},
                  [&] { open_with(letters); });
   expect_error(Error::Kind::work, {path, "3 axes [1, 2, 2]", "expected 4", "LHnn"},
                [&] { open_with("LHnn"); });
