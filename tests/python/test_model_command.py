@@ -246,7 +246,7 @@ def lines(folder, *texts):
 def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
     bert, llama, vit = tiny["bert"], tiny["llama"], tiny["vit"]
     long = "cat " * 60
-    assert "expected at most 40, the positions of the model; --truncate cuts it" in fails(1, "rollout", bert, "--text", long)
+    assert "expected at most 40, the positions of the model; shorten it, or cut it with --truncate" in fails(1, "rollout", bert, "--text", long)
     assert len(ask("rollout", bert, "--text", long, "--truncate", "--row", 0)["tokens"]) == 40
     assert "token 1 has id 71, expected 0 to 70" in fails(1, "rollout", bert, "--ids", "1,71")
     assert "expected a whole number" in fails(2, "rollout", bert, "--ids", "1,,2")
@@ -254,7 +254,7 @@ def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
         assert "has no tokens of its own" in fails(1, "rollout", model, "--text", text)
     assert "text 1 has no tokens" in fails(1, "rollout", bert, "--text-file", lines(tmp_path, "fine", "\u200b"))
     assert "expected something to run it on" in fails(1, "rollout", bert)
-    assert "give --image FILE" in fails(1, "rollout", vit, "--text", "a cat")
+    assert "expected an image for it; give --image" in fails(1, "rollout", vit, "--text", "a cat")
     assert "give --text" in fails(1, "rollout", bert, "--image", photo)
     assert "several kinds of input" in fails(2, "rollout", bert, "--text", "a", "--ids", "1")
     assert "which is for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
