@@ -88,7 +88,8 @@ std::unique_ptr<Batch> SourceOptions::open(const std::string& other) const {
 std::vector<Result> SourceOptions::each_item(Batch& batch,
                                              const std::function<Result(Source&)>& method) const {
   if (batch.size() == 0)
-    fail("{}: is a model, expected an input for it; give --text \"...\" or --image FILE", name);
+    fail("{}: is a model, expected something to run it on; give --text \"...\" or --image FILE",
+         name);
   if (!item && !all_items && batch.size() > 1)
     fail("{}: holds a batch of {}, expected one item; choose it with --item K or take --item all",
          name, batch.size());

@@ -254,7 +254,7 @@ def test_bad_input_is_told_before_the_work(tiny, photo, tmp_path):
         assert "has no tokens of its own" in fails(1, "rollout", model, "--text", text)
     assert "text 1 has no tokens" in fails(1, "rollout", bert, "--text-file", lines(tmp_path, "fine", "\u200b"))
     assert "expected something to run it on" in fails(1, "rollout", bert)
-    assert "give --image" in fails(1, "rollout", vit, "--text", "a cat")
+    assert "expected an image for it; give --image" in fails(1, "rollout", vit, "--text", "a cat")
     assert "give --text" in fails(1, "rollout", bert, "--image", photo)
     assert "several kinds of input" in fails(2, "rollout", bert, "--text", "a", "--ids", "1")
     assert "which is only for files of attention" in fails(2, "rollout", bert, "--text", "a", "--axes", "Lnn")
