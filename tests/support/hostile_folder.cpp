@@ -46,6 +46,7 @@ void expect_outcomes(const std::string& folder, const std::string& record,
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), Error::Kind::work) << error.what();
       outcome = without(error.what(), test_data(folder) + "/");
+      if (!outcome.starts_with(name + ": ")) outcome = name + ": (not named) " + outcome;
     }
     EXPECT_LT(watch.seconds(), most_seconds);
     EXPECT_EQ(outcome.find('\n'), std::string::npos) << outcome;
