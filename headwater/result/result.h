@@ -24,7 +24,9 @@ class ResultView {
       std::variant<const Attribution*, const Comparison*, const Metrics*, const Info*,
                    const Generated*, const Evaluation*>,
   const Kind* > ResultView(const Kind& result) : result_(&result) {}
-  ResultView(const Result& result) {
+  // A template, so that no conversion to Result is tried, which Clang 14 cannot compile.
+  template <std::same_as<Result> Owner>
+  ResultView(const Owner& result) {
     std::visit([this](const auto& one) { result_ = &one; }, result);
   }
 

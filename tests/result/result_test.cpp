@@ -123,7 +123,7 @@ TEST(ResultView, SeesAResultByItselfAndInAVariant) {
   EXPECT_EQ(seen, &alone);  // borrowed, not copied
 }
 
-TEST(Write, LeavesYouYourResult) {
+TEST(WriteOfAResult, LeavesYouYourResult) {
   const Folder folder;
   const Attribution result = made(3);
   const float* before = result.values[0].data();
@@ -138,7 +138,7 @@ TEST(Write, LeavesYouYourResult) {
   }
 }
 
-TEST(Write, TakesAResultAndAViewOfItAlike) {
+TEST(WriteOfAResult, TakesAResultAndAViewOfItAlike) {
   const Folder folder;
   const Attribution result = made(3);
   write(result, folder.path("alone.json"));

@@ -32,6 +32,18 @@ std::string without(std::string text, const std::string& part) {
   return text;
 }
 
+std::string outcome_of(const std::string& folder, const std::string& name,
+                       const std::function<std::string(const std::string& path)>& read) {
+  const std::string place = test_data(folder) + "/";
+  try {
+    return name + ": accepted, " + read(place + name);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Error::Kind::work) << error.what();
+    const std::string sentence = without(error.what(), place);
+    return sentence.starts_with(name + ": ") ? sentence : name + ": (not named) " + sentence;
+  }
+}
+
 }  // namespace
 
 void expect_outcomes(const std::string& folder, const std::string& record,
@@ -40,13 +52,7 @@ void expect_outcomes(const std::string& folder, const std::string& record,
   for (const std::string& name : names_in(folder)) {
     SCOPED_TRACE(name);
     const Stopwatch watch;
-    std::string outcome;
-    try {
-      outcome = name + ": accepted, " + read(test_data(folder + "/" + name));
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), Error::Kind::work) << error.what();
-      outcome = without(error.what(), test_data(folder) + "/");
-    }
+    const std::string outcome = outcome_of(folder, name, read);
     EXPECT_LT(watch.seconds(), most_seconds);
     EXPECT_EQ(outcome.find('\n'), std::string::npos) << outcome;
     all += outcome + "\n";

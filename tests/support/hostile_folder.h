@@ -11,8 +11,8 @@ namespace headwater::test {
 ///
 /// All outcomes together must be tests/`folder`/`record` (see expect_recorded), a line for each
 /// file: the sentence of its Error with the folder cut off, or "NAME: accepted, " and what
-/// read() returned. So a new file without a line fails, as does a file that is accepted now and was
-/// refused before.
+/// read() returned. "(not named)" marks a sentence that does not begin with the file's name. So a
+/// new file without a line fails, as does a file that is accepted now and was refused before.
 void expect_outcomes(const std::string& folder, const std::string& record,
                      const std::function<std::string(const std::string& path)>& read);
 
