@@ -26,6 +26,9 @@ int prepare_layer(MatrixSpan map, const Options& options);
 /// options.discard must be 0.
 int prepare_rows(MatrixSpan rows, int first, const Options& options);
 
+/// What a result says of `count` rows that had nothing to divide by.
+std::string empty_rows_note(long count, Empty empty);
+
 /// Borrows the source, which must outlive it.
 class Layers {
  public:
