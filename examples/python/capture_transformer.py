@@ -2,21 +2,27 @@
 
 The model is tiny and random, so this runs anywhere. Replace it with your own.
 """
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 import transformers
 
 import headwater as hw
 
 
-def tiny_model():
+def tiny_model() -> Any:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(hidden_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
                                       intermediate_size=128, vocab_size=100, bos_token_id=1, eos_token_id=2,
                                       pad_token_id=0)
-    return transformers.LlamaForCausalLM(config).eval()
+    model = transformers.LlamaForCausalLM(config)
+    model.eval()
+    return model
 
 
-def main():
+def main() -> None:
     model = tiny_model()
     ids = torch.tensor([[11, 12, 13, 14, 15, 16], [0, 0, 21, 22, 23, 24]])
     mask = (ids != 0).long()
@@ -29,7 +35,7 @@ def main():
 
     with hw.capture(model) as seen:
         model(input_ids=ids[:1])
-    print("gradient of the best word leans on", seen.gradient("best", row="last").top(2))
+    print("the gradient of the best word is largest at", seen.gradient("best", row="last").top(2))
 
     with torch.no_grad(), hw.capture(model) as seen:
         model.generate(ids[:1], attention_mask=mask[:1], max_new_tokens=3, min_new_tokens=3, do_sample=False)

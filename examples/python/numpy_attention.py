@@ -1,18 +1,22 @@
 """Attention in NumPy arrays: rollout, flow and how well they agree. Prints a table and writes fox.svg."""
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 import headwater as hw
 
 TOKENS = ["[CLS]", "the", "quick", "brown", "fox", "jumps", "[SEP]"]
 
 
-def attention(layers=4, heads=3, n=len(TOKENS)):
+def attention(layers: int = 4, heads: int = 3, n: int = len(TOKENS)) -> npt.NDArray[np.float32]:
     """Random softmax rows, [L, H, n, n]."""
     scores = np.exp(2 * np.random.default_rng(7).normal(size=(layers, heads, n, n)))
-    return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+    rows: npt.NDArray[np.float32] = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+    return rows
 
 
-def main():
+def main() -> None:
     stack = attention()
     rollout = hw.rollout(stack, tokens=TOKENS)
     flow = hw.flow(stack, tokens=TOKENS)

@@ -50,6 +50,12 @@ int prepare_rows(MatrixSpan rows, int first, const Options& options) {
   return mix.divide ? kernel::prepare_rows(rows, first, mix) : 0;
 }
 
+std::string empty_rows_note(long count, Empty empty) {
+  return fmt::format("{} row(s) had nothing to divide by and {}", count,
+                     empty == Empty::identity ? "became identity rows (empty identity)"
+                                              : "stayed zero (empty zero)");
+}
+
 Layers::Layers(Source& source, const Options& options)
     : source_(source),
       options_(options),
@@ -117,11 +123,7 @@ void Layers::each_rows(Direction direction, RowVisitor& visitor) {
 
 std::vector<std::string> Layers::notes() const {
   std::vector<std::string> notes = source_.notes();
-  if (empty_rows_ > 0)
-    notes.push_back(fmt::format("{} row(s) had nothing to divide by and {}", empty_rows_,
-                                options_.empty == Empty::identity
-                                    ? "became identity rows (empty identity)"
-                                    : "stayed zero (empty zero)"));
+  if (empty_rows_ > 0) notes.push_back(empty_rows_note(empty_rows_, options_.empty));
   return notes;
 }
 

@@ -24,6 +24,9 @@ int prepare_layer(MatrixSpan map, const Options& options);
 /// needs the whole matrix.
 int prepare_rows(MatrixSpan rows, int first, const Options& options);
 
+/// What a result notes about `count` rows that had nothing to divide by.
+std::string empty_rows_note(long count, Empty empty);
+
 /// Borrows the source, which must outlive this.
 class Layers {
  public:

@@ -121,11 +121,7 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   result.values.push_back(std::move(fold.total()));
   result.gradient->target = std::move(answer.target);
   result.gradient->input = std::move(answer.input);
-  if (fold.empty() > 0)
-    result.notes.push_back(fmt::format("{} row(s) had nothing to divide by and {}", fold.empty(),
-                                       used.empty == Empty::identity
-                                           ? "became identity rows (empty identity)"
-                                           : "stayed zero (empty zero)"));
+  if (fold.empty() > 0) result.notes.push_back(empty_rows_note(fold.empty(), used.empty));
   result.timing.method = folding;
   result.timing.reading = std::max(0.0, whole.seconds() - folding);
   return result;

@@ -13,9 +13,9 @@ namespace headwater::python {
 
 namespace nb = nanobind;
 
-/// Inputs with whatever must live as long as they do: arrays of Python, or its functions.
+/// Inputs, and the Python arrays or functions that they read.
 struct Inputs {
-  nb::object alive;  // above the batch, so that it goes last
+  nb::object alive;  // declared before the batch, so destroyed after it
   std::unique_ptr<Batch> batch;
 };
 
@@ -27,12 +27,21 @@ struct Results {
   std::vector<Result> list;
 };
 
+/// A dictionary with words as keys.
+using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
+
+/// Results as bytes, for pickle, and back. Throws Error for bytes that are not such, and for kinds
+/// of results that Python never holds.
+nb::bytes to_bytes(Results& results);
+Results from_bytes(const nb::bytes& bytes);
+
 void bind_options(nb::module_& module);
 void bind_inputs(nb::module_& module);
 void bind_live(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_results(nb::module_& module);
 void bind_generate(nb::module_& module);
+void bind_layers(nb::module_& module);
 void bind_kernels(nb::module_& module);
 
 }  // namespace headwater::python

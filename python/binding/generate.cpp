@@ -12,8 +12,8 @@ namespace {
 
 using namespace nb::literals;
 
-Results write_on(const std::string& folder, GenerationInput input, const GenerateOptions& how,
-                 const Options& options) {
+Results write_text(const std::string& folder, GenerationInput input, const GenerateOptions& how,
+                   const Options& options) {
   nb::gil_scoped_release release;
   const std::unique_ptr<Generation> generation = open_generation(folder, input);
   Results results;
@@ -43,13 +43,13 @@ void bind_generate(nb::module_& module) {
         how.seed = seed;
         how.ignore_end = ignore_end;
         how.own_position = own_position;
-        return write_on(folder, std::move(input), how, options);
+        return write_text(folder, std::move(input), how, options);
       },
       "folder"_a, "options"_a, "prompt"_a = "", "ids"_a = std::vector<int>(),
       "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
       "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
       "stops"_a = std::vector<std::string>(),
-      "Text that a model directory writes, and which prompt tokens each token leans on.");
+      "Text that a model directory writes, and which prompt tokens each token comes from.");
 }
 
 }  // namespace headwater::python

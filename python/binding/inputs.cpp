@@ -9,6 +9,7 @@
 #include "headwater/model/shipped.h"
 #include "headwater/open.h"
 #include "headwater/source/attention_batch.h"
+#include "python/binding/arrays.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -18,25 +19,11 @@ using namespace nb::literals;
 using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using Words = std::vector<std::string>;
 
-DType type_of(const Array& array, const std::string& what) {
-  const nb::dlpack::dtype type = array.dtype();
-  using Code = nb::dlpack::dtype_code;
-  const auto code = static_cast<Code>(type.code);
-  if (code == Code::Float && type.bits == 16) return DType::f16;
-  if (code == Code::Float && type.bits == 32) return DType::f32;
-  if (code == Code::Float && type.bits == 64) return DType::f64;
-  if (code == Code::Bfloat && type.bits == 16) return DType::bf16;
-  fail(
-      "{}: holds numbers of {} bits that are not floats, expected f16, bf16, f32 or f64; convert "
-      "it first",
-      what, type.bits);
-}
-
 Tensor tensor_of(const Array& array, std::string name, const std::string& source) {
   Tensor tensor;
   const std::string what = fmt::format("{}: array {}", source, name);
   tensor.name = std::move(name);
-  tensor.type = type_of(array, what);
+  tensor.type = type_of(array.dtype(), what);
   for (size_t axis = 0; axis < array.ndim(); ++axis)
     tensor.shape.push_back(static_cast<int64_t>(array.shape(axis)));
   const uint64_t count = count_of(tensor.shape, tensor.type, what);
@@ -44,7 +31,7 @@ Tensor tensor_of(const Array& array, std::string name, const std::string& source
   return tensor;
 }
 
-// One list of tokens goes where a caller's goes in files; one for each item where a file's do.
+// One list counts as the caller's tokens, a list for each item as the tokens of a file.
 void set_tokens(std::vector<Words> tokens, Arrays& arrays, ReadOptions& read) {
   if (tokens.size() == 1) read.tokens = std::move(tokens.front());
   if (tokens.size() < 2) return;
@@ -82,10 +69,10 @@ ReadOptions read_options(std::string axes, Words tokens, bool any_sums, bool nan
   return read;
 }
 
-nb::dict example_of(const Inputs& inputs, int item) {
+Dictionary example_of(const Inputs& inputs, int item) {
   const std::unique_ptr<Source> source = inputs.batch->item(item);
   const Description& example = source->description();
-  nb::dict out;
+  Dictionary out;
   out["kind"] = example.kind;
   out["name"] = example.name;
   out["layers"] = example.layers;
@@ -105,8 +92,8 @@ void bind_inputs(nb::module_& module) {
       .def("__len__", [](const Inputs& self) { return self.batch->size(); })
       .def_prop_ro(
           "reading", [](const Inputs& self) { return self.batch->reading(); },
-          "How the arrays were read, in a line.")
-      .def("example", &example_of, "item"_a, "What is known of an item before it is read.");
+          "How the arrays were read, in one line.")
+      .def("example", &example_of, "item"_a, "What is known about an item before it is read.");
 
   module.def(
       "open",
@@ -130,8 +117,8 @@ void bind_inputs(nb::module_& module) {
 
   module.def(
       "from_arrays",
-      [](nb::list layers, const std::string& name, nb::object mask, std::string axes,
-         std::vector<Words> tokens, bool any_sums, bool nan_identity) {
+      [](nb::typed<nb::list, nb::any> layers, const std::string& name, nb::object mask,
+         std::string axes, std::vector<Words> tokens, bool any_sums, bool nan_identity) {
         return from_arrays(layers, name, mask, std::move(tokens),
                            read_options(std::move(axes), {}, any_sums, nan_identity));
       },

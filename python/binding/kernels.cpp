@@ -5,7 +5,10 @@
 #include "headwater/core/fail.h"
 #include "headwater/kernel/kernel.h"
 #include "headwater/kernel/network.h"
+#include "headwater/layer/layers.h"
 #include "headwater/method/spearman.h"
+#include "headwater/model/head_map.h"
+#include "python/binding/arrays.h"
 #include "python/binding/binding.h"
 #include "python/binding/openmp.h"
 
@@ -13,39 +16,9 @@ namespace headwater::python {
 namespace {
 
 using namespace nb::literals;
-using In = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Out = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Line = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-MatrixView view_of(const In& array) {
-  return {array.data(), static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1))};
-}
-
-MatrixSpan span_of(const Out& array) {
-  return {array.data(), static_cast<int>(array.shape(0)), static_cast<int>(array.shape(1))};
-}
-
-kernel::HeadMap head_map(const Fuse& fuse, int heads) {
-  kernel::HeadMap map;
-  map.count = heads;
-  switch (fuse.kind) {
-    case Fuse::Kind::mean:
-      map.weight = 1.0f / static_cast<float>(heads);
-      break;
-    case Fuse::Kind::max:
-      map.reduce = kernel::Reduce::max;
-      break;
-    case Fuse::Kind::min:
-      map.reduce = kernel::Reduce::min;
-      break;
-    case Fuse::Kind::head:
-      map.first_head = resolve_head(fuse, heads, 0, "capture");
-      map.count = 1;
-  }
-  return map;
-}
-
-// The attention of matrices that fit; the values are the keys until somebody gives others.
+// Attention of matrices whose sizes fit. The values are the keys until a caller sets others.
 kernel::Attention checked(const In& queries, const In& keys, const Out& map, int heads, int groups,
                           float scale, const kernel::Sight& sight) {
   const auto size = queries.shape(1) / static_cast<size_t>(heads > 0 ? heads : 1);
@@ -71,9 +44,7 @@ kernel::Attention checked(const In& queries, const In& keys, const Out& map, int
 }
 
 kernel::HeadMap fused_into(const Out& map, const std::string& fuse, int heads) {
-  kernel::HeadMap fused = head_map(parse_fuse(fuse), heads);
-  fused.map = span_of(map);
-  return fused;
+  return head_map(parse_fuse(fuse), heads, 0, "capture", span_of(map));
 }
 
 void attention_map(const In& queries, const In& keys, const Out& out, int heads, int groups,
@@ -103,39 +74,38 @@ void attend(const In& queries, const In& keys, const In& values, const Out& out,
   kernel::attention(attention, span_of(out), fused);
 }
 
-void fold(const In& total, const Out& map, const Out& out, double residual) {
+void fold(const In& total, const Out& map, const Out& out, const Options& options) {
   const size_t n = map.shape(0);
   for (const size_t side :
        {map.shape(1), total.shape(0), total.shape(1), out.shape(0), out.shape(1)})
     if (side != n) fail("fold: has sides of {} and {}, expected three n x n matrices", n, side);
   const MatrixSpan layer(map.data(), static_cast<int>(n), static_cast<int>(n));
-  kernel::RowStep step;
-  step.residual = residual;
   nb::gil_scoped_release release;
   const OnTeam on(openmp(), threads());
-  kernel::prepare(layer, step);
+  prepare_layer(layer, options);
   kernel::multiply(view_of(total), layer, {out.data(), static_cast<int>(n), static_cast<int>(n)});
 }
 
 }  // namespace
 
 void bind_kernels(nb::module_& module) {
-  module.def("attention_map", &attention_map, "queries"_a, "keys"_a, "out"_a, "heads"_a, "groups"_a,
-             "scale"_a, "causal"_a = false, "window"_a = 0, "first"_a = 0, "fuse"_a = "mean",
-             "out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. "
-             "Row r of the queries stands at position first + r of the keys.");
+  module.def(
+      "attention_map", &attention_map, "queries"_a, "keys"_a, "out"_a, "heads"_a, "groups"_a,
+      "scale"_a, "causal"_a = false, "window"_a = 0, "first"_a = 0, "fuse"_a = "mean",
+      "out = softmax(scale Q K^T) with fused heads; heads x n x n never exists. Row r of the "
+      "queries is at position first + r of the keys.");
   module.def(
       "attention", &attend, "queries"_a, "keys"_a, "values"_a, "out"_a, "map"_a, "heads"_a,
       "groups"_a, "scale"_a, "causal"_a, "window"_a, "fuse"_a, "threads"_a,
-      "map as attention_map makes it, and out = softmax(scale Q K^T) V in the same pass, heads "
-      "side by side, on so many threads.");
+      "map as attention_map computes it, and out = softmax(scale Q K^T) V in the same pass, heads "
+      "side by side, on `threads` threads.");
   module.def(
       "kernel", [] { return std::string(kernel::name()); }, "The instruction set in use.");
   module.def(
       "use_kernel", [](const std::string& name) { kernel::use(name); }, "name"_a,
       "Forces an instruction set; '' goes back to the best.");
-  module.def("fold", &fold, "total"_a, "map"_a, "out"_a, "residual"_a,
-             "Mixes the identity into `map`, divides its rows, both in place; out = total map.");
+  module.def("fold", &fold, "total"_a, "map"_a, "out"_a, "options"_a,
+             "Prepares `map` in place as a layer; then out = total map.");
   module.def("kernels", &kernel::available, "The instruction sets that this machine can run.");
   module.def(
       "spearman",

@@ -1,4 +1,4 @@
-// A source whose rows come from a function of Python: what a capture hands to the methods.
+// A source whose rows come from a Python function: how a capture feeds the methods.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -51,7 +51,7 @@ class LiveSource : public Source {
       act(direction == Direction::up ? range.begin + k : range.end - 1 - k);
   }
 
-  // The function runs with the lock of Python, what is done with its rows without.
+  // The function runs with the GIL held; what is done with its rows runs without it.
   template <class Do>
   void with_rows(Fuse fuse, int layer, int first, int count, Do act) {
     const int heads = example_.heads[static_cast<size_t>(layer)];
@@ -71,7 +71,7 @@ class LiveSource : public Source {
     }
   }
 
-  // Many sums at once, which a compiler makes vectors of.
+  // Sixteen sums at once, which the compiler vectorises.
   static float sum_of(std::span<const float> row) {
     std::array<float, 16> sums = {};
     size_t j = 0;
@@ -81,7 +81,7 @@ class LiveSource : public Source {
     return std::accumulate(sums.begin(), sums.end(), 0.0f);
   }
 
-  // A model that gives NaN is told apart from one that gives attention, as for files.
+  // As for files, NaN is an error.
   void check(MatrixSpan span, int layer, int first) const {
     for (int r = 0; r < span.rows(); ++r) {
       if (!std::isfinite(sum_of(span.row(r))))
@@ -114,7 +114,9 @@ class LiveBatch : public Batch {
   nb::handle rows_;
 };
 
-Inputs from_rows(nb::callable rows, const std::vector<std::vector<std::string>>& tokens,
+using RowsFunction = nb::typed<nb::callable, nb::any(int, int, nb::str, int, int)>;
+
+Inputs from_rows(RowsFunction rows, const std::vector<std::vector<std::string>>& tokens,
                  const std::vector<int>& heads, const std::string& name, int padded, bool causal) {
   if (tokens.empty() || heads.empty())
     fail("{}: holds no attention, expected some; run the model inside the capture", name);

@@ -21,7 +21,7 @@ namespace {
 using namespace nb::literals;
 using Items = std::vector<int>;
 
-// Items one after the other, without the lock of Python; Ctrl-C stops between two of them.
+// Items one by one, without the GIL; Ctrl-C stops between two of them.
 template <class Method>
 Results each_item(Inputs& inputs, const Items& items, Method method) {
   Results results;
@@ -115,7 +115,7 @@ void bind_methods(nb::module_& module) {
       "inputs"_a, "items"_a, "options"_a, "rule"_a = "gradient", "target"_a = "best",
       "against"_a = "", "Gradient x attention of a model directory: [rows, n] float32.");
   module.def("metrics", &whole_batch_metrics, "inputs"_a, "options"_a, "layer"_a = -1,
-             "Eight numbers over the real rows of all items together.");
+             "Eight numbers over the real rows of all items.");
   module.def(
       "compare",
       [](Inputs& inputs, const Items& items, const std::string& by, const Options& options,
@@ -140,7 +140,7 @@ void bind_methods(nb::module_& module) {
         return each_item(inputs, {item},
                          [&](Source& source) { return info(*inputs.batch, source); });
       },
-      "inputs"_a, "item"_a = 0, "What is known of an item; reads its lowest layer.");
+      "inputs"_a, "item"_a = 0, "What is known about an item; reads its lowest layer.");
 }
 
 }  // namespace headwater::python

@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>
+
 #include "headwater/core/error.h"
 #include "headwater/core/threads.h"
 #include "headwater/core/version.h"
@@ -8,10 +10,17 @@ using namespace nb::literals;
 
 NB_MODULE(_engine, module) {
   module.doc() = "The engine of headwater, as the package uses it. Import headwater instead.";
-  nb::exception<headwater::Error> error(module, "Error", PyExc_ValueError);
-  error.attr("__module__") = "headwater";
-  error.attr("__doc__") = "What was found, what was expected, what to do: one sentence.";
-  module.attr("__version__") = headwater::version();
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* kind) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const headwater::Error& error) {
+          PyErr_SetString(static_cast<PyObject*>(kind), error.what());
+        }
+      },
+      nb::object(nb::module_::import_("headwater.errors").attr("Error")).release().ptr());
+  module.def(
+      "version", [] { return std::string(headwater::version()); }, "The version of headwater.");
   module.def("threads", &headwater::threads, "How many threads the engine uses.");
   module.def("set_threads", &headwater::set_threads, "count"_a,
              "Sets how many threads the engine uses; results do not depend on it.");
@@ -21,5 +30,6 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_results(module);
   headwater::python::bind_methods(module);
   headwater::python::bind_generate(module);
+  headwater::python::bind_layers(module);
   headwater::python::bind_kernels(module);
 }

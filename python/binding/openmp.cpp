@@ -8,7 +8,7 @@
 namespace headwater::python {
 namespace {
 
-// What compilers make of "#pragma omp parallel": all OpenMP libraries have it under this name.
+// What "#pragma omp parallel" compiles to. All OpenMP libraries have it under this name.
 using Parallel = void (*)(void (*work)(void*), void* data, unsigned threads, unsigned flags);
 
 std::atomic<Parallel> parallel = nullptr;

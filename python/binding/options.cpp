@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/binding/binding.h"
@@ -30,8 +31,8 @@ Options make_options(const std::string& preset, const Word& fuse, Number residua
   return options;
 }
 
-nb::dict words_of(const Options& options) {
-  nb::dict out;
+Dictionary words_of(const Options& options) {
+  Dictionary out;
   out["preset"] = to_string(options.preset);
   out["fuse"] = to_string(options.fuse);
   out["residual"] = options.residual;
@@ -47,10 +48,11 @@ std::pair<int, int> layer_range(const Options& options, int count, const std::st
   return {range.begin, range.end};
 }
 
-nb::object row_list(const Options& options, const std::vector<std::string>& tokens,
-                    const std::string& source) {
-  if (options.row.kind == Row::Kind::mean) return nb::str("mean");
-  return nb::cast(resolve(options.row, tokens, source));
+std::variant<std::vector<int>, std::string> row_list(const Options& options,
+                                                     const std::vector<std::string>& tokens,
+                                                     const std::string& source) {
+  if (options.row.kind == Row::Kind::mean) return "mean";
+  return resolve(options.row, tokens, source);
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ void bind_options(nb::module_& module) {
           nb::kw_only(), "preset"_a = "paper", "fuse"_a = nb::none(), "residual"_a = nb::none(),
           "discard"_a = nb::none(), "order"_a = nb::none(), "empty"_a = nb::none(),
           "divide"_a = nb::none(), "layers"_a = nb::none(), "row"_a = nb::none())
-      .def("words", &words_of, "All options but layers and row, as results record them.")
+      .def("words", &words_of, "All options except layers and row, as results record them.")
       .def("range", &layer_range, "count"_a, "source"_a,
            "The layers chosen out of `count`: first, and one past the last.")
       .def("rows", &row_list, "tokens"_a, "source"_a,

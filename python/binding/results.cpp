@@ -9,7 +9,9 @@
 #include "headwater/method/compare.h"
 #include "headwater/output/json.h"
 #include "headwater/output/write.h"
+#include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
+#include "headwater/result/top.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -17,40 +19,57 @@ namespace {
 
 using namespace nb::literals;
 using Words = std::vector<std::string>;
-using Given = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Given = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<nb::numpy, nb::ndim<2>>;
 
 Result& result_at(Results& self, int k) { return self.list.at(static_cast<size_t>(k)); }
 
 // Panel p of a comparison, or the result itself.
-const Attribution& attribution_at(Results& self, int k, int panel) {
+Attribution& attribution_at(Results& self, int k, int panel) {
   Result& result = result_at(self, k);
   if (auto* comparison = std::get_if<Comparison>(&result))
     return comparison->panels.at(static_cast<size_t>(panel));
   return std::get<Attribution>(result);
 }
 
-// Matrix m of the values as it lies in the result, which `owner` keeps alive.
-nb::object matrix(nb::object owner, int k, int panel, int m) {
-  const Attribution& result = attribution_at(nb::cast<Results&>(owner), k, panel);
-  const auto at = static_cast<size_t>(m);
-  if (!result.exact.empty()) {
-    const DoubleMatrix& exact = result.exact.at(at);
-    auto* data = const_cast<double*>(exact.row(0).data());
-    return nb::cast(nb::ndarray<nb::numpy, double>(
-        data, {static_cast<size_t>(exact.rows()), static_cast<size_t>(exact.columns())}, owner));
-  }
-  const Matrix& values = result.values.at(at);
-  return nb::cast(nb::ndarray<nb::numpy, float>(
-      const_cast<float*>(values.data()),
-      {static_cast<size_t>(values.rows()), static_cast<size_t>(values.columns())}, owner));
+// `data` as it lies in the result, which `owner` keeps alive.
+template <class Number>
+Values view_of(Number* data, int rows, int columns, nb::handle owner) {
+  return Values(data, {static_cast<size_t>(rows), static_cast<size_t>(columns)}, owner, {},
+                nb::dtype<std::remove_const_t<Number>>());
 }
 
-nb::dict facts(Results& self, int k, int panel) {
+Values matrix(nb::handle_t<Results> owner, int k, int panel, int m) {
+  auto& self = nb::cast<Results&>(owner);
+  const auto at = static_cast<size_t>(m);
+  if (auto* generated = std::get_if<Generated>(&result_at(self, k))) {
+    Matrix& values = generated->values.at(at);
+    return view_of(values.data(), values.rows(), values.columns(), owner);
+  }
+  Attribution& result = attribution_at(self, k, panel);
+  if (!result.exact.empty()) {
+    DoubleMatrix& exact = result.exact.at(at);
+    return view_of(exact.row(0).data(), exact.rows(), exact.columns(), owner);
+  }
+  Matrix& values = result.values.at(at);
+  return view_of(values.data(), values.rows(), values.columns(), owner);
+}
+
+Dictionary options_of_result(const Options& options, Range layers) {
+  Dictionary out;
+  out.update(nb::cast<nb::dict>(nb::cast(options).attr("words")()));
+  nb::list range;
+  range.append(layers.begin);
+  range.append(layers.end);
+  out["layers"] = range;
+  return out;
+}
+
+Dictionary facts(Results& self, int k, int panel) {
   const Attribution& result = attribution_at(self, k, panel);
-  nb::dict out;
+  Dictionary out;
   out["method"] = result.method;
   out["tokens"] = result.source.tokens;
-  out["layers"] = nb::make_tuple(result.layers.begin, result.layers.end);
   out["rows"] = result.mean_row ? nb::cast(Words{"mean"}) : nb::cast(result.rows);
   out["by_layer"] = result.by_layer;
   out["columns"] = result.columns;
@@ -58,7 +77,45 @@ nb::dict facts(Results& self, int k, int panel) {
   out["label"] = result.label;
   out["source"] = result.source.name;
   out["matrices"] = result.values.size();
-  out["options"] = nb::cast(result.options).attr("words")();
+  out["options"] = options_of_result(result.options, result.layers);
+  return out;
+}
+
+Dictionary generated_facts(Results& self, int k) {
+  const auto& result = std::get<Generated>(result_at(self, k));
+  Dictionary options = options_of_result(result.options, result.layers), out;
+  options["count"] = result.how.count;
+  options["temperature"] = result.how.temperature;
+  options["top_k"] = result.how.top_k;
+  options["top_p"] = result.how.top_p;
+  options["seed"] = std::to_string(result.how.seed);
+  options["position"] = result.how.own_position ? "own" : "predicting";
+  out["options"] = options;
+  out["prompt"] = result.prompt.tokens;
+  out["prompt_ids"] = result.prompt.ids;
+  out["generated"] = result.tokens;
+  out["generated_ids"] = result.ids;
+  out["text"] = result.text;
+  out["ended"] = result.ended;
+  out["notes"] = result.notes;
+  out["matrices"] = result.values.size();
+  return out;
+}
+
+Dictionary metrics_facts(Results& self, int k) {
+  const auto& result = std::get<Metrics>(result_at(self, k));
+  Dictionary numbers, out;
+  numbers["mean_attention"] = result.mean_attention;
+  numbers["max_attention"] = result.max_attention;
+  numbers["attention_entropy"] = result.attention_entropy;
+  numbers["attention_concentration"] = result.attention_concentration;
+  numbers["rollout_max"] = result.rollout_max;
+  numbers["rollout_entropy"] = result.rollout_entropy;
+  numbers["batch_size"] = result.batch_size;
+  numbers["seq_length"] = result.seq_length;
+  out["metrics"] = numbers;
+  out["options"] = options_of_result(result.options, result.layers);
+  out["notes"] = result.notes;
   return out;
 }
 
@@ -71,11 +128,11 @@ WriteOptions write_options(const std::string& filter, bool renormalise, bool tim
   return options;
 }
 
-std::string json_of(const Results& self, const WriteOptions& options) {
+std::string json_of(const Results& self, std::optional<int> item, const WriteOptions& options) {
   std::string text;
   const Sink sink = [&](std::string_view bytes) { text += bytes; };
-  if (self.list.size() == 1 && !options.list) {
-    write_json(document_of(self.list.front(), options), sink);
+  if (item || (self.list.size() == 1 && !options.list)) {
+    write_json(document_of(self.list.at(static_cast<size_t>(item.value_or(0))), options), sink);
     return text;
   }
   std::vector<Document> documents;
@@ -84,49 +141,69 @@ std::string json_of(const Results& self, const WriteOptions& options) {
   return text;
 }
 
-// A result that was computed elsewhere (on a GPU), so that it can be written like any other.
-void add(Results& self, const std::string& method, const Options& options, Given values,
-         Words tokens, std::vector<int> rows, std::vector<int> by_layer, std::vector<int> heads,
-         Words notes, const std::string& name, int item, int items, const std::string& label) {
-  if (values.shape(0) == 0 || values.shape(2) != tokens.size())
-    fail("{}: has {} columns, expected {}, one a token; give the tokens of the same input", name,
-         values.shape(2), tokens.size());
+void save(const Results& self, const std::string& path, std::optional<int> item,
+          const WriteOptions& options) {
+  if (item)
+    write(ResultView(self.list.at(static_cast<size_t>(*item))), path, options);
+  else
+    write(self.list, path, options);
+}
+
+// A result that was computed elsewhere (on a GPU); fill() brings its values when they are needed.
+void add(Results& self, const std::string& method, const Options& options, Words tokens,
+         std::vector<int> rows, std::vector<int> by_layer, std::vector<int> heads, Words notes,
+         const std::string& name, int item, int items, int padded) {
   Attribution out;
   out.method = method;
   out.options = options;
-  out.label = label;
   out.source.kind = "capture";
   out.source.name = name;
   out.source.layers = static_cast<int>(heads.size());
   out.source.heads = std::move(heads);
   out.source.item = item;
   out.source.items = items;
-  out.source.padded = static_cast<int>(tokens.size());
+  out.source.padded = padded;
   out.source.tokens = std::move(tokens);
   out.layers = resolve(options.layers, std::max(out.source.layers, 1), name);
   out.rows = std::move(rows);
   out.mean_row = options.row.kind == Row::Kind::mean;
   out.by_layer = std::move(by_layer);
   out.notes = std::move(notes);
-  const size_t size = values.shape(1) * values.shape(2);
-  for (size_t m = 0; m < values.shape(0); ++m) {
-    Matrix matrix(static_cast<int>(values.shape(1)), static_cast<int>(values.shape(2)));
-    std::transform(values.data() + m * size, values.data() + (m + 1) * size, matrix.data(),
-                   [](double x) { return static_cast<float>(x); });
-    out.values.push_back(std::move(matrix));
-  }
   self.list.emplace_back(std::move(out));
 }
 
-nb::object agreement_of(nb::object owner, int k) {
-  const Matrix& values = std::get<Comparison>(result_at(nb::cast<Results&>(owner), k)).agreement;
-  const auto n = static_cast<size_t>(values.rows());
-  return nb::cast(nb::ndarray<nb::numpy, float>(const_cast<float*>(values.data()), {n, n}, owner));
+void fill(Results& self, int k, Given values) {
+  Attribution& result = attribution_at(self, k, 0);
+  const size_t rows = result.mean_row ? 1 : result.rows.size(),
+               columns = result.source.tokens.size();
+  const size_t matrices = std::max<size_t>(result.by_layer.size(), 1);
+  if (values.shape(0) != matrices || values.shape(1) != rows || values.shape(2) != columns)
+    fail("{}: has {} x {} x {} values, expected {} x {} x {}", result.source.name, values.shape(0),
+         values.shape(1), values.shape(2), matrices, rows, columns);
+  result.values.clear();
+  for (size_t m = 0; m < matrices; ++m) {
+    Matrix matrix(static_cast<int>(rows), static_cast<int>(columns));
+    std::copy_n(values.data() + m * rows * columns, rows * columns, matrix.data());
+    result.values.push_back(std::move(matrix));
+  }
 }
 
-void join(Results& self, Results& other) {
-  for (Result& result : other.list) self.list.push_back(std::move(result));
-  other.list.clear();
+Values agreement(nb::handle_t<Results> owner, int k) {
+  Matrix& values = std::get<Comparison>(result_at(nb::cast<Results&>(owner), k)).agreement;
+  return view_of(values.data(), values.rows(), values.columns(), owner);
+}
+
+template <class Number>
+std::vector<int> top_of(
+    nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, int count,
+    const std::string& filter, const Words& tokens) {
+  std::vector<bool> shown;
+  if (!filter.empty()) {
+    shown = kept(parse_filter(filter), tokens);
+    if (shown.size() != values.shape(0))
+      fail("top: has {} tokens, expected {}, one for each value", shown.size(), values.shape(0));
+  }
+  return top(std::span<const Number>(values.data(), values.shape(0)), count, shown);
 }
 
 }  // namespace
@@ -135,48 +212,64 @@ void bind_results(nb::module_& module) {
   nb::class_<Results>(module, "Results", "What a method gave for the items of a batch.")
       .def(nb::init<>())
       .def("__len__", [](const Results& self) { return self.list.size(); })
-      .def("facts", &facts, "k"_a, "panel"_a = 0, "All of a result but its values.")
+      .def("facts", &facts, "k"_a, "panel"_a = 0, "All of a result except its values.")
+      .def("generated", &generated_facts, "k"_a,
+           "All of a generated text except its values, of which matrix m is M[m].")
+      .def("metrics", &metrics_facts, "k"_a, "The numbers, options and notes of metrics.")
       .def(
           "panels",
           [](Results& self, int k) {
             const auto* comparison = std::get_if<Comparison>(&result_at(self, k));
             return comparison ? comparison->panels.size() : 0;
           },
-          "k"_a, "How many panels result k has; 0 if it is no comparison.")
-      .def("add", &add, "method"_a, "options"_a, "values"_a, "tokens"_a, "rows"_a, "by_layer"_a,
-           "heads"_a, "notes"_a, "name"_a, "item"_a = 0, "items"_a = 1, "label"_a = "",
-           "Adds a result that was computed elsewhere; values [matrices, rows, n] float64.")
-      .def("join", &join, "other"_a, "Takes over the results of another, which is empty then.")
+          "k"_a, "How many panels result k has; 0 if it is not a comparison.")
+      .def("matrix", &matrix, "k"_a, "panel"_a = 0, "m"_a = 0,
+           "Matrix m of result k, without a copy: [rows, n] float32, for flow float64; of a "
+           "generated text [prompt, layers].")
+      .def("agreement", &agreement, "k"_a,
+           "Spearman's rank correlation between the panels of a comparison, [P, P] float32.")
+      .def(
+          "row_to_show",
+          [](Results& self, int k, int panel) {
+            return row_to_show(attribution_at(self, k, panel));
+          },
+          "k"_a, "panel"_a = 0, "The row that is shown where only one is.")
+      .def("add", &add, "method"_a, "options"_a, "tokens"_a, "rows"_a, "by_layer"_a, "heads"_a,
+           "notes"_a, "name"_a, "item"_a, "items"_a, "padded"_a,
+           "Adds a result that was computed elsewhere; fill() sets its values.")
+      .def("fill", &fill, "k"_a, "values"_a,
+           "Sets the values of an added result: [matrices, rows, n] float32.")
       .def(
           "json",
-          [](const Results& self, const std::string& filter, bool renormalise, bool timing,
-             bool list) {
-            nb::gil_scoped_release release;
-            return json_of(self, write_options(filter, renormalise, timing, list));
-          },
-          "filter"_a = "", "renormalise"_a = false, "timing"_a = false, "list"_a = false,
-          "The results as JSON, the words of the command's.")
-      .def(
-          "save",
-          [](const Results& self, const std::string& path, const std::string& filter,
+          [](const Results& self, std::optional<int> item, const std::string& filter,
              bool renormalise, bool timing, bool list) {
             nb::gil_scoped_release release;
-            write(self.list, path, write_options(filter, renormalise, timing, list));
+            return json_of(self, item, write_options(filter, renormalise, timing, list));
           },
-          "path"_a, "filter"_a = "", "renormalise"_a = false, "timing"_a = false, "list"_a = false,
-          "Writes .json .npy .npz .png .svg or .pdf.");
-  module.def("matrix", &matrix, "results"_a, "k"_a, "panel"_a = 0, "m"_a = 0,
-             "Matrix m of result k, without a copy: [rows, n] float32, of flow float64.");
-  module.def("agreement", &agreement_of, "results"_a, "k"_a,
-             "Of a comparison: Spearman's rank correlation between its panels, [P, P] float32.");
+          "item"_a = nb::none(), "filter"_a = "", "renormalise"_a = false, "timing"_a = false,
+          "list"_a = false, "The results, or one of them, as the JSON that the command writes.")
+      .def(
+          "save",
+          [](const Results& self, const std::string& path, std::optional<int> item,
+             const std::string& filter, bool renormalise, bool timing, bool list) {
+            nb::gil_scoped_release release;
+            save(self, path, item, write_options(filter, renormalise, timing, list));
+          },
+          "path"_a, "item"_a = nb::none(), "filter"_a = "", "renormalise"_a = false,
+          "timing"_a = false, "list"_a = false,
+          "Writes the results, or one of them, as .json .npy .npz .png .svg or .pdf.")
+      .def("__getstate__", [](Results& self) { return to_bytes(self); })
+      .def("__setstate__",
+           [](Results& self, const nb::bytes& state) { new (&self) Results(from_bytes(state)); });
   module.def("labels", &token_labels, "tokens"_a, "longest"_a = 24,
              "Tokens as people read them on an axis.");
-  module.def(
-      "kept",
-      [](const std::string& filter, const Words& tokens) {
-        return kept(parse_filter(filter), tokens);
-      },
-      "filter"_a, "tokens"_a, "For each token whether a filter shows it.");
+  const char* about =
+      "The places of the `count` largest values, largest first, equal ones in order. A `filter` "
+      "leaves out tokens, of which there is one for each value.";
+  module.def("top", &top_of<float>, "values"_a, "count"_a, "filter"_a = "", "tokens"_a = Words(),
+             about);
+  module.def("top", &top_of<double>, "values"_a, "count"_a, "filter"_a = "", "tokens"_a = Words(),
+             about);
 }
 
 }  // namespace headwater::python

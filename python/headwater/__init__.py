@@ -1,53 +1,62 @@
-"""headwater: where an output of a transformer comes from.
+"""headwater traces the output of a transformer back to its input tokens.
 
     import headwater as hw
-    hw.rollout(outputs.attentions, row=0)          # what transformers returns, as it is; also NumPy, lists, a path
-    with hw.capture(model) as seen:                # any PyTorch or Hugging Face model, sdpa or flash
+    hw.rollout(outputs.attentions, row=0)          # what transformers returns; also NumPy, lists, a path
+    with hw.capture(model) as seen:                # any PyTorch or Hugging Face model, under sdpa or flash
         model(**inputs)
     seen.rollout(row=-1)
 
-Importing this imports no torch. docs/python.md has all of it.
+Importing headwater does not import torch. `headwater.torch` has captures, `headwater.compat` what people already use.
+See docs/python.md.
 """
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._engine import Error, __version__, set_threads, threads
+from ._engine import set_threads, threads, version
+from .encoder_decoder import EncoderDecoder, encoder_decoder
+from .errors import Error
+from .generated import Generation, generate, generation
 from .methods import average, compare, flow, gradient, info, metrics, raw, rollout, run
 from .result import Attribution, Comparison, Metrics
 from .source import Source, models, open
 
 if TYPE_CHECKING:
-    from .capturing import Capture, capture
+    from . import compat, torch
+    from .compat import (AttentionRollout, ICLRMetrics, attention_flow, attention_rollout, compare_discard_ratios,
+                         compare_head_fusion, compute_attention_attribution)
     from .convert import (attention_from_inseq, attention_from_transformer_lens, bertviz_arguments, captum_records,
                           to_pandas, to_parquet, word_attributions)
     from .dataset import Summary, metrics_over
-    from .trios import EncoderDecoder, encoder_decoder
-    from .functions import attention_flow, attention_rollout
-    from .generated import Generation, generate, generation
-    from .iclr_metrics import ICLRMetrics, compute_attention_attribution
-    from .tutorial import AttentionRollout, compare_discard_ratios, compare_head_fusion
+    from .torch import Capture, capture
 
-# name: the module that has it, imported when it is first asked for
+__version__ = version()
+
+# name: the module that has it, imported when it is first used
 _LAZY = {
-    "capture": "capturing", "Capture": "capturing",
-    "AttentionRollout": "tutorial", "compare_discard_ratios": "tutorial", "compare_head_fusion": "tutorial",
-    "ICLRMetrics": "iclr_metrics", "compute_attention_attribution": "iclr_metrics",
-    "attention_rollout": "functions", "attention_flow": "functions",
-    "generation": "generated", "Generation": "generated", "generate": "generated",
-    "encoder_decoder": "trios", "EncoderDecoder": "trios",
+    "capture": "torch", "Capture": "torch",
+    "AttentionRollout": "compat", "compare_discard_ratios": "compat", "compare_head_fusion": "compat",
+    "ICLRMetrics": "compat", "compute_attention_attribution": "compat",
+    "attention_rollout": "compat", "attention_flow": "compat",
     "metrics_over": "dataset", "Summary": "dataset",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",
     "to_parquet": "convert",
 }
 
-__all__ = ["Attribution", "Comparison", "Error", "Metrics", "Source", "__version__", "average", "compare", "flow",
-           "gradient", "info", "metrics", "models", "open", "raw", "rollout", "run", "set_threads", "threads", *_LAZY]
+__all__ = ["Attribution", "AttentionRollout", "Capture", "Comparison", "EncoderDecoder", "Error", "Generation",
+           "ICLRMetrics", "Metrics", "Source", "Summary", "__version__", "attention_flow", "attention_from_inseq",
+           "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
+           "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
+           "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
+           "metrics", "metrics_over", "models", "open", "raw", "rollout", "run", "set_threads", "threads", "to_pandas",
+           "to_parquet", "torch", "word_attributions"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("compat", "torch"):
+        return importlib.import_module(f".{name}", __name__)
     if name in _LAZY:
         value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
         globals()[name] = value

@@ -3,13 +3,14 @@ The engine of headwater, as the package uses it. Import headwater instead.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
 
-from headwater import Error as Error
 
+def version() -> str:
+    """The version of headwater."""
 
 def threads() -> int:
     """How many threads the engine uses."""
@@ -22,13 +23,13 @@ class Options:
 
     def __init__(self, *, preset: str = 'paper', fuse: str | None = None, residual: float | None = None, discard: float | None = None, order: str | None = None, empty: str | None = None, divide: str | None = None, layers: str | None = None, row: str | None = None) -> None: ...
 
-    def words(self) -> dict:
-        """All options but layers and row, as results record them."""
+    def words(self) -> dict[str, Any]:
+        """All options except layers and row, as results record them."""
 
     def range(self, count: int, source: str) -> tuple[int, int]:
         """The layers chosen out of `count`: first, and one past the last."""
 
-    def rows(self, tokens: Sequence[str], source: str) -> object:
+    def rows(self, tokens: Sequence[str], source: str) -> list[int] | str:
         """The numbers of the rows chosen, or the word 'mean'."""
 
 class Inputs:
@@ -38,10 +39,10 @@ class Inputs:
 
     @property
     def reading(self) -> str:
-        """How the arrays were read, in a line."""
+        """How the arrays were read, in one line."""
 
-    def example(self, item: int) -> dict:
-        """What is known of an item before it is read."""
+    def example(self, item: int) -> dict[str, Any]:
+        """What is known about an item before it is read."""
 
 def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
     """
@@ -51,12 +52,12 @@ def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Seq
 def models() -> dict[str, str]:
     """The models that ship with headwater: names and folders."""
 
-def from_arrays(layers: list, name: str = 'memory', mask: object | None = None, axes: str = '', tokens: Sequence[Sequence[str]] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
+def from_arrays(layers: list[Any], name: str = 'memory', mask: object | None = None, axes: str = '', tokens: Sequence[Sequence[str]] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
     """
     Layers in memory, borrowed without a copy: [n, n], [H, n, n] or [B, H, n, n] each, or one array with all of them; mask [n] or [B, n] as floats; tokens: none, one list, or one for each item.
     """
 
-def from_rows(rows: Callable, tokens: Sequence[Sequence[str]], heads: Sequence[int], name: str, padded: int, causal: bool) -> Inputs:
+def from_rows(rows: Callable[[int, int, str, int, int], Any], tokens: Sequence[Sequence[str]], heads: Sequence[int], name: str, padded: int, causal: bool) -> Inputs:
     """
     A batch whose maps a function makes: rows(item, layer, fuse, first, count) gives [count, n] float32 in memory of its own. tokens: a list for each item; heads: of each layer.
     """
@@ -68,41 +69,60 @@ class Results:
 
     def __len__(self) -> int: ...
 
-    def facts(self, k: int, panel: int = 0) -> dict:
-        """All of a result but its values."""
+    def facts(self, k: int, panel: int = 0) -> dict[str, Any]:
+        """All of a result except its values."""
+
+    def generated(self, k: int) -> dict[str, Any]:
+        """All of a generated text except its values, of which matrix m is M[m]."""
+
+    def metrics(self, k: int) -> dict[str, Any]:
+        """The numbers, options and notes of metrics."""
 
     def panels(self, k: int) -> int:
-        """How many panels result k has; 0 if it is no comparison."""
+        """How many panels result k has; 0 if it is not a comparison."""
 
-    def add(self, method: str, options: Options, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], tokens: Sequence[str], rows: Sequence[int], by_layer: Sequence[int], heads: Sequence[int], notes: Sequence[str], name: str, item: int = 0, items: int = 1, label: str = '') -> None:
+    def matrix(self, k: int, panel: int = 0, m: int = 0) -> Annotated[NDArray, dict(shape=(None, None))]:
         """
-        Adds a result that was computed elsewhere; values [matrices, rows, n] float64.
+        Matrix m of result k, without a copy: [rows, n] float32, for flow float64; of a generated text [prompt, layers].
         """
 
-    def join(self, other: Results) -> None:
-        """Takes over the results of another, which is empty then."""
+    def agreement(self, k: int) -> Annotated[NDArray, dict(shape=(None, None))]:
+        """
+        Spearman's rank correlation between the panels of a comparison, [P, P] float32.
+        """
 
-    def json(self, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> str:
-        """The results as JSON, the words of the command's."""
+    def row_to_show(self, k: int, panel: int = 0) -> int:
+        """The row that is shown where only one is."""
 
-    def save(self, path: str, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> None:
-        """Writes .json .npy .npz .png .svg or .pdf."""
+    def add(self, method: str, options: Options, tokens: Sequence[str], rows: Sequence[int], by_layer: Sequence[int], heads: Sequence[int], notes: Sequence[str], name: str, item: int, items: int, padded: int) -> None:
+        """Adds a result that was computed elsewhere; fill() sets its values."""
 
-def matrix(results: object, k: int, panel: int = 0, m: int = 0) -> object:
-    """
-    Matrix m of result k, without a copy: [rows, n] float32, of flow float64.
-    """
+    def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Sets the values of an added result: [matrices, rows, n] float32."""
 
-def agreement(results: object, k: int) -> object:
-    """
-    Of a comparison: Spearman's rank correlation between its panels, [P, P] float32.
-    """
+    def json(self, item: int | None = None, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> str:
+        """The results, or one of them, as the JSON that the command writes."""
+
+    def save(self, path: str, item: int | None = None, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> None:
+        """
+        Writes the results, or one of them, as .json .npy .npz .png .svg or .pdf.
+        """
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
 
 def labels(tokens: Sequence[str], longest: int = 24) -> list[str]:
     """Tokens as people read them on an axis."""
 
-def kept(filter: str, tokens: Sequence[str]) -> list[bool]:
-    """For each token whether a filter shows it."""
+@overload
+def top(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int, filter: str = '', tokens: Sequence[str] = []) -> list[int]: ...
+
+@overload
+def top(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int, filter: str = '', tokens: Sequence[str] = []) -> list[int]:
+    """
+    The places of the `count` largest values, largest first, equal ones in order. A `filter` leaves out tokens, of which there is one for each value.
+    """
 
 def rollout(inputs: Inputs, items: Sequence[int], options: Options, by_layer: bool = False) -> Results:
     """Rollout of each item: [rows, n] float32, with by_layer [L, rows, n]."""
@@ -122,7 +142,7 @@ def gradient(inputs: Inputs, items: Sequence[int], options: Options, rule: str =
     """Gradient x attention of a model directory: [rows, n] float32."""
 
 def metrics(inputs: Inputs, options: Options, layer: int = -1) -> Results:
-    """Eight numbers over the real rows of all items together."""
+    """Eight numbers over the real rows of all items."""
 
 def compare(inputs: Inputs, items: Sequence[int], by: str, options: Options, layer: int = -1) -> Results:
     """Results side by side: by layer, evolution, discard, fuse or method."""
@@ -131,21 +151,59 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
     """Rollout of two models on one input."""
 
 def info(inputs: Inputs, item: int = 0) -> Results:
-    """What is known of an item; reads its lowest layer."""
+    """What is known about an item; reads its lowest layer."""
 
 def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = []) -> Results:
     """
-    Text that a model directory writes, and which prompt tokens each token leans on.
+    Text that a model directory writes, and which prompt tokens each token comes from.
     """
+
+def fuse_heads(heads: Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], fuse: str = 'mean') -> None:
+    """Fuses heads [H, rows, columns] of f16, bf16, f32 or f64 into `out`."""
+
+def prepare_layer(map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], options: Options) -> int:
+    """
+    Turns one fused map [n, n] into the layer's matrix, in place. Returns how many rows had nothing to divide by.
+    """
+
+def prepare_rows(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], first: int, options: Options) -> int:
+    """
+    The same for some rows of a layer: row r is row first + r of it. Needs discard 0.
+    """
+
+def empty_rows_note(count: int, options: Options) -> str:
+    """What results say about rows that had nothing to divide by."""
+
+class Tracker:
+    """Rollout of a text that grows, cut to the columns of its prompt."""
+
+    def __init__(self, layers: int, prompt: int, positions: int, options: Options, name: str) -> None:
+        """`prompt` columns, room for `positions` rows in each of `layers`."""
+
+    def push(self, layer: int, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Takes the fused attention of new positions in one layer, which it overwrites. Each row covers all positions up to the last new one; layers come from below.
+        """
+
+    def rolled(self, layer: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]:
+        """The rows of a layer so far, [positions, prompt], without a copy."""
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The layers: first, and one past the last."""
+
+    @property
+    def empty_rows(self) -> int:
+        """How many rows had nothing to divide by."""
 
 def attention_map(queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], heads: int, groups: int, scale: float, causal: bool = False, window: int = 0, first: int = 0, fuse: str = 'mean') -> None:
     """
-    out = softmax(scale Q K^T), heads fused on the way; heads x n x n never exists. Row r of the queries stands at position first + r of the keys.
+    out = softmax(scale Q K^T) with fused heads; heads x n x n never exists. Row r of the queries is at position first + r of the keys.
     """
 
 def attention(queries: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], heads: int, groups: int, scale: float, causal: bool, window: int, fuse: str, threads: int) -> None:
     """
-    map as attention_map makes it, and out = softmax(scale Q K^T) V in the same pass, heads side by side, on so many threads.
+    map as attention_map computes it, and out = softmax(scale Q K^T) V in the same pass, heads side by side, on `threads` threads.
     """
 
 def kernel() -> str:
@@ -154,10 +212,8 @@ def kernel() -> str:
 def use_kernel(name: str) -> None:
     """Forces an instruction set; '' goes back to the best."""
 
-def fold(total: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], residual: float) -> None:
-    """
-    Mixes the identity into `map`, divides its rows, both in place; out = total map.
-    """
+def fold(total: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], options: Options) -> None:
+    """Prepares `map` in place as a layer; then out = total map."""
 
 def kernels() -> list[str]:
     """The instruction sets that this machine can run."""

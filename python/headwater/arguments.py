@@ -1,36 +1,127 @@
-"""The words of the options: the same in Python, in C++ and on the command line."""
+"""The keywords of the methods: the same words in Python, in C++ and on the command line."""
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import os
+from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack
 
-from ._engine import Error, Options
+from ._engine import Options
+from .errors import Error
 
-WORDS = ("preset", "fuse", "residual", "discard", "order", "empty", "divide", "layers", "row", "head")
+Layers = str | slice | range | Sequence[int]
 
 
-def layers_text(layers: Any) -> str:
-    """'j:i' of a text, a slice, a range, a pair of numbers or a single layer."""
+class OptionWords(TypedDict, total=False):
+    """The options that every method takes. A word that is left out, or None, has the value of the preset."""
+
+    preset: str | None
+    fuse: str | None
+    head: int | None
+    residual: float | None
+    discard: float | None
+    order: str | None
+    empty: str | None
+    divide: str | None
+    layers: Layers | None
+    row: int | str | None
+
+
+class InputWords(TypedDict, total=False):
+    """How a source is opened and read: the keywords of `headwater.open` except text."""
+
+    tokens: Sequence[Any] | None
+    attention_mask: Any
+    axes: str
+    sums: str
+    nan: str
+    text_pair: str | None
+    ids: Sequence[int] | None
+    image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    truncate: bool
+    name: str | None
+    call: int | None
+
+
+class SourceWords(InputWords, total=False):
+    """The keywords of `headwater.open`."""
+
+    text: str | Sequence[str] | None
+
+
+class RunWords(OptionWords, InputWords, total=False):
+    """What `headwater.run` takes beside its own keywords."""
+
+    item: int | None
+
+
+class Words(OptionWords, SourceWords, total=False):
+    """What a method takes beside its own keywords."""
+
+    item: int | None
+
+
+class CaptureWords(OptionWords, total=False):
+    """What the methods of a capture take beside their own keywords."""
+
+    tokens: Sequence[Any] | None
+    attention_mask: Any
+    call: int | None
+    item: int | None
+
+
+OPTIONS = tuple(OptionWords.__annotations__)
+READING = ("item", "tokens", "attention_mask", "sums", "call")  # what torch/device.py knows besides the options
+DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+ABOUT = """
+    Options: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean', 'max', 'min', 'head:K') or
+    head=K, residual in [0, 1), discard in [0, 1), order ('residual-first', 'discard-first'), empty ('identity',
+    'zero'), divide ('always', 'changed'), layers ('j:i', slice or range), row (a number, 'cls', 'last', 'mask',
+    'mean', 'all'). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
+    headwater.Error.
+"""
+
+
+def spelled_out(function: Function) -> Function:
+    """Shows the keywords behind **words: Unpack[...] one by one in help(), and describes the options."""
+    signature = inspect.signature(function)
+    shown = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            shown.append(parameter)
+            continue
+        words = function.__globals__[str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")]
+        for word, kind in words.__annotations__.items():
+            if word not in signature.parameters:
+                shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
+                                               annotation=getattr(kind, "__forward_arg__", kind)))
+    setattr(function, "__signature__", signature.replace(parameters=shown))
+    if "headwater.Error" not in (function.__doc__ or ""):
+        function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
+    return function
+
+
+def layers_text(layers: Layers) -> str:
+    """'j:i' for a text, a slice, a range or a pair of numbers."""
     if isinstance(layers, str):
         return layers
-    if isinstance(layers, slice):
+    if isinstance(layers, (slice, range)):
         if layers.step not in (None, 1):
-            raise Error(f"layers {layers}: has a step, expected j:i; leave the step out")
+            raise Error(f"`layers` {layers}: has a step, expected j:i; leave the step out")
         return f"{'' if layers.start is None else layers.start}:{'' if layers.stop is None else layers.stop}"
-    if isinstance(layers, range):
-        if layers.step != 1:
-            raise Error(f"layers {layers}: has a step, expected j:i; leave the step out")
-        return f"{layers.start}:{layers.stop}"
     if isinstance(layers, (tuple, list)) and len(layers) == 2:
         return f"{int(layers[0])}:{int(layers[1])}"
-    raise Error(f"layers {layers!r}: expected 'j:i', slice(j, i), range(j, i) or (j, i); see docs/python.md")
+    raise Error(f"`layers` {layers!r}: expected 'j:i', slice(j, i), range(j, i) or (j, i); see docs/python.md")
 
 
-def make_options(*, head: int | None = None, **words: Any) -> Options:
-    """Options of keywords; those that are None are as the preset has them."""
-    given = {word: value for word, value in words.items() if value is not None}
+def make_options(**words: Unpack[OptionWords]) -> Options:
+    """The engine's options. A word that is None has the value of the preset."""
+    given: dict[str, Any] = {word: value for word, value in words.items() if value is not None}
+    head = given.pop("head", None)
     if head is not None:
         if "fuse" in given:
-            raise Error("head: was given beside fuse, expected one of them; leave one out")
+            raise Error("`head`: was given beside fuse, expected one of them; leave one out")
         given["fuse"] = f"head:{int(head)}"
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
@@ -46,16 +137,26 @@ def number(word: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise Error(f"{word} {value}: expected a number from 0 up to but not including 1; for example 0.5") from None
+        raise Error(f"`{word}` {value}: expected a number from 0 up to but not including 1; for example 0.5") from None
 
 
-def split(words: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
-    """The options among keywords, and the keywords that are none."""
-    options = {word: words[word] for word in WORDS if word in words}
-    return make_options(**options), {word: value for word, value in words.items() if word not in options}
+def split(words: Mapping[str, Any], known: Sequence[str] = ()) -> tuple[Options, dict[str, Any]]:
+    """The options among `words`, and the other words. Raises TypeError for a word that is neither option nor known."""
+    for word in words:
+        if word not in OPTIONS and word not in known:
+            raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join([*OPTIONS, *known])}")
+    chosen: dict[str, Any] = {word: words[word] for word in OPTIONS if word in words}
+    return make_options(**chosen), {word: value for word, value in words.items() if word not in chosen}
 
 
-def one_row(words: dict[str, Any]) -> bool:
-    """Whether the keywords ask for a single row, whose axis a result drops."""
+def one_row(words: Mapping[str, Any]) -> bool:
+    """Whether the keywords ask for a single row, so that the result has no axis for rows."""
     row = words.get("row")
     return row is not None and str(row) not in ("all", "mask")
+
+
+def refuse(words: Mapping[str, Any], what: str, refused: Mapping[str, str]) -> None:
+    """Raises Error for options that a method cannot take; `refused` says what to do instead."""
+    for word, instead in refused.items():
+        if words.get(word) is not None:
+            raise Error(f"`{word}` {words[word]}: is not an option of {what}; {instead}")

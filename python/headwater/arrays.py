@@ -1,46 +1,63 @@
-"""What kind of arrays went in, so that the same kind can come out: torch, JAX, NumPy or anything with DLPack."""
+"""What kind of arrays went in, so that the same kind comes out: torch, JAX, NumPy or anything with DLPack."""
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from ._engine import Error
+from ._engine import fuse_heads
+from .errors import Error
+from .protocols import DLPackArray, Recorded, WithAttentions
+
+Array = Any  # of any library: NumPy, torch, JAX
+NumPyArray = npt.NDArray[Any]
+CPU_MEMORY = (1, 3)  # of DLPack: the CPU's own, and the CPU's pinned for a GPU
 
 
-def is_torch(value: Any) -> bool:
+def is_torch(value: object) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def is_jax(value: Any) -> bool:
+def is_jax(value: object) -> bool:
     jax = sys.modules.get("jax")
     return jax is not None and isinstance(value, jax.Array)
 
 
-def is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or is_torch(value) or hasattr(value, "__dlpack__")
+def is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray) or is_torch(value) or isinstance(value, DLPackArray)
 
 
-def on_cpu(value: Any) -> bool:
+def on_cpu(value: Array) -> bool:
     if is_torch(value):
-        return value.device.type == "cpu"
-    if isinstance(value, np.ndarray):
-        return True
-    return value.__dlpack_device__()[0] in (1, 3)  # CPU, and memory of the CPU that a GPU sees
+        return bool(value.device.type == "cpu")
+    return isinstance(value, np.ndarray) or value.__dlpack_device__()[0] in CPU_MEMORY
+
+
+def lies_on_device(attention: object) -> bool:
+    """Whether attention is in torch tensors that are not on the CPU."""
+    if isinstance(attention, Recorded):
+        return attention._on_device()
+    first: Any = attention
+    if isinstance(attention, WithAttentions):
+        attention = attention.attentions
+    if isinstance(attention, (list, tuple)) and attention:
+        first = attention[0]
+    return is_torch(first) and not on_cpu(first)
 
 
 class Kind:
-    """How results go back: as torch tensors on a device, as JAX arrays, or as NumPy arrays."""
+    """How results are returned: as torch tensors on a device, as JAX arrays, or as NumPy arrays."""
 
-    def __init__(self, example: Any = None):
+    def __init__(self, example: Array = None):
         self.name = "torch" if is_torch(example) else "jax" if is_jax(example) else "numpy"
-        self.device = (example.device if self.name == "torch" else
-                       min(example.devices(), key=str) if self.name == "jax" else None)
+        self.device: Any = (example.device if self.name == "torch" else
+                            min(example.devices(), key=str) if self.name == "jax" else None)
 
-    def back(self, values: np.ndarray) -> Any:
-        """A NumPy array as this kind; without a copy where the memory is the CPU's."""
+    def back(self, values: NumPyArray) -> Array:
+        """A NumPy array as this kind, without a copy where the memory is the CPU's."""
         if self.name == "torch":
             tensor = sys.modules["torch"].from_numpy(values)
             return tensor if self.device.type == "cpu" else tensor.to(self.device)
@@ -48,16 +65,21 @@ class Kind:
             return sys.modules["jax"].device_put(values, self.device)
         return values
 
-    def stack(self, values: list[Any]) -> Any:
+    def stack(self, values: list[Array]) -> Array:
+        """One array with a leading axis, or the list itself where shapes differ."""
         if len({tuple(one.shape) for one in values}) > 1:
             return values
         if self.name == "torch":
             return sys.modules["torch"].stack(values)
         return self.back(np.stack([np.asarray(one) for one in values]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Devices of JAX cannot be pickled: its default device takes their place.
+        return dict(name=self.name, device=self.device if self.name == "torch" else None)
 
-def common_device(layers: list[Any], name: str) -> Any:
-    """The device that all tensors lie on; None where they are no tensors."""
+
+def common_device(layers: Sequence[Array], name: str) -> Any:
+    """The device of all torch tensors among the layers; None if there are none."""
     devices = {layer.device for layer in layers if is_torch(layer)}
     if len(devices) > 1:
         found = " and ".join(sorted(map(str, devices)))
@@ -65,19 +87,19 @@ def common_device(layers: list[Any], name: str) -> Any:
     return devices.pop() if devices else None
 
 
-def for_engine(array: Any) -> Any:
-    """The array as the engine can borrow it: on the CPU, in C order. Copies only what is neither."""
+def for_engine(array: Array) -> Array:
+    """The array as the engine can borrow it: on the CPU, in C order. Copies only if it is not."""
     if is_torch(array):
         return array.detach().cpu().contiguous()
-    if not isinstance(array, np.ndarray) and hasattr(array, "__dlpack__"):
+    if not isinstance(array, np.ndarray) and isinstance(array, DLPackArray):
         if on_cpu(array):
             try:
                 return np.ascontiguousarray(np.from_dlpack(array))
-            except RuntimeError:  # bfloat16, which NumPy has not and the engine takes
+            except RuntimeError:  # bfloat16, which the engine takes and NumPy does not
                 return array
         array = np.asarray(array)
     if isinstance(array, np.ndarray):
-        if array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives it; the engine could not borrow it
+        if array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX has it; the engine cannot borrow it
             array = array.astype(np.float32)
         if array.dtype.kind not in "fiub":
             raise Error(f"memory: holds {array.dtype}, expected numbers, f16, bf16, f32 or f64; convert it first")
@@ -85,8 +107,18 @@ def for_engine(array: Any) -> Any:
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def to_numpy(array: Any) -> np.ndarray:
+def to_numpy(array: Array) -> NumPyArray:
     if is_torch(array):
         array = array.detach().cpu()
-        return (array.float() if array.dtype.is_floating_point and array.element_size() < 4 else array).numpy()
+        array = (array.float() if array.dtype.is_floating_point and array.element_size() < 4 else array).numpy()
     return np.asarray(array)
+
+
+def fused_on_cpu(heads: Array, fuse: str) -> npt.NDArray[np.float32]:
+    """[H, rows, columns] to [rows, columns], by the engine; heads on a GPU are fused there first."""
+    if is_torch(heads) and not on_cpu(heads):
+        from .torch.device import fused
+        return to_numpy(fused(heads, fuse))
+    out = np.empty(tuple(heads.shape[1:]), dtype=np.float32)
+    fuse_heads(for_engine(heads), out, fuse)
+    return out

@@ -1,61 +1,79 @@
-"""Which prompt tokens each generated token leans on, from what generate() returned or from a capture of it.
+"""Which prompt tokens each generated token comes from, from the output of generate() or from headwater's own engine.
 
 m prompt tokens, n generated. With A_l the prepared layers (causal), for positions p:
 
     R_0[p, j] = A_0[p, j],   R_l[p, j] = sum over q <= p of A_l[p, q] R_(l-1)[q, j],   j < m
 
-M[s, j, l] = R_l[row(s), j], with row(s) = m + s - 1, the position that predicts token s, or its own, m + s. Step 0 of
-generate() gives m rows at once, each later step one row; earlier rows are kept, never computed again.
+M[s, j, l] = R_l[row(s), j], where row(s) = m + s - 1 is the position that predicts token s, or m + s is its own. Step 0
+of generate() gives m rows at once, each later step one row. The engine's tracker keeps the earlier rows.
 """
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, Sequence, Unpack
 
 import numpy as np
 
 from . import _engine
-from ._engine import Error
-from .arguments import split
-from .arrays import Kind, to_numpy
-from .device import fused
+from .arguments import OptionWords, refuse, spelled_out, split
+from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
+from .errors import Error
+from .protocols import Recorded, WithAttentions
+from .result import largest, same_values
 from .saved import Saved
 from .source import layers_of
+
+ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
 
 
 class Generation(Saved):
     """`M` [n, m, L] of one prompt: generated token, prompt token, layer. `M[s, :, -1]` is token s over the prompt.
 
-    `prompt` and `generated` are tokens; `values` is M of the last layer, [n, m].
+    `prompt` and `generated` are tokens, `values` is M of the last layer, [n, m]. If headwater's own engine wrote the
+    text, `text`, `prompt_ids` and `generated_ids` hold it and its ids.
     """
 
-    text = ""  # that the generated tokens stand for, where headwater's own engine wrote them
-    _results: _engine.Results | None = None
-
-    def __init__(self, M: Any, prompt: list[str], generated: list[str], options: dict[str, Any], notes: list[str]):
+    def __init__(self, M: Array, prompt: list[str], generated: list[str], options: dict[str, Any], notes: list[str],
+                 results: _engine.Results | None = None):
         self.M, self.prompt, self.generated, self.options, self.notes = M, prompt, generated, options, notes
+        self.text = ""
+        self.prompt_ids: list[int] = []
+        self.generated_ids: list[int] = []
+        self._results = results
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Array:
+        """M of the last layer, [n, m]."""
         return self.M[:, :, -1]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = to_numpy(self.M)
         return array.astype(dtype) if dtype is not None else array
 
-    def top(self, s: int, k: int = 5) -> list[tuple[str, float]]:
-        """The k prompt tokens that generated token s leans on most."""
-        row = to_numpy(self.values[s])
-        return [(self.prompt[j], float(row[j])) for j in np.argsort(-row, kind="stable")[:k]]
+    def __eq__(self, other: object) -> bool:
+        """Whether everything is the same: M, tokens, options, notes and text."""
+        if not isinstance(other, Generation):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in (
+            "prompt", "generated", "options", "notes", "text", "prompt_ids", "generated_ids")) and \
+            same_values(self.M, other.M)
 
-    def save(self, path: Any) -> None:
+    __hash__ = None  # type: ignore[assignment]
+
+    def top(self, s: int, k: int = 5) -> list[tuple[str, float]]:
+        """The k prompt tokens from which most of generated token s comes."""
+        return largest(to_numpy(self.values[s]), self.prompt, k)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json .npy .npz .png .svg or .pdf, by the ending."""
         if self._results is not None:
             return self._results.save(os.fspath(path))
         super().save(path)
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, NumPyArray]:
+        """M, prompt and generated, as .npz holds them."""
         return dict(M=to_numpy(self.M), prompt=np.array(self.prompt), generated=np.array(self.generated))
 
     def _repr_html_(self) -> str:
@@ -63,13 +81,15 @@ class Generation(Saved):
         return lines("generated tokens over the prompt", self.generated, to_numpy(self.values), self.prompt)
 
     def to_json(self) -> str:
+        """All of the result as JSON."""
         if self._results is not None:
             return self._results.json()
-        return json.dumps({"headwater": _engine.__version__, "method": "generate", "options": self.options,
+        return json.dumps({"headwater": _engine.version(), "method": "generate", "options": self.options,
                            "prompt": self.prompt, "generated": self.generated, "M": to_numpy(self.M).tolist(),
                            "notes": self.notes}, ensure_ascii=False)
 
     def plot(self, *, title: str = "generated tokens over the prompt") -> Any:
+        """A matplotlib figure: prompt tokens along x, generated tokens along y."""
         from .plot import draw, pyplot
         size = min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))
         figure, ax = pyplot().subplots(figsize=size, layout="constrained")
@@ -82,80 +102,92 @@ class Generation(Saved):
         return f"<headwater.Generation: {len(self.generated)} tokens over {len(self.prompt)}, {layers} layers>"
 
 
-def generate(model: Any, prompt: str | None = None, *, ids: Sequence[int] | None = None,
+@spelled_out
+def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: Sequence[int] | None = None,
              continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0,
              top_p: float = 1.0, seed: int = 0, stop: str | int | Sequence[str | int] = (), ignore_end: bool = False,
-             position: str = "predicting", **words: Any) -> Generation:
-    """Lets a model directory, or a model that ships, write after `prompt`, and attributes each token to the prompt.
+             position: str = "predicting", **words: Unpack[OptionWords]) -> Generation:
+    """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
-    Greedy at temperature 0. `continuation` is a text that is already there: it is attributed, nothing is chosen.
-    `ids` in place of a prompt. `stop` are tokens, words or ids, that end the text like the model's own end. Options:
-    fuse or head, residual, empty, layers. Raises headwater.Error.
+    Greedy at temperature 0. Give `ids` instead of a prompt if you have them. `continuation` is text that exists
+    already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text as the
+    model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
+    residual, empty, divide, layers. Raises headwater.Error.
     """
-    options, rest = split(words)
-    if rest:
-        raise TypeError(f"generate() got an unexpected keyword '{next(iter(rest))}'")
-    if position not in ("predicting", "own"):
-        raise Error(f"unknown position '{position}'; there are predicting and own")
+    options, _ = split(words)
+    refuse(words, "generate", ALL_ROWS)
+    check_position(position)
     stops = [str(one) for one in ([stop] if isinstance(stop, (str, int)) else stop)]
     if stops and (ignore_end or continuation is not None):
         other = "ignore_end" if ignore_end else "a continuation"
-        raise Error(f"stop: was given beside {other}, expected one of them; leave one out")
-    folder = os.fspath(model)
-    results = _engine.generate(folder, options, prompt or "", [int(one) for one in ids or []], continuation, count,
-                               temperature, top_k, top_p, seed, ignore_end, position == "own", stops)
-    read = json.loads(results.json())
-    M = np.array(read.get("M", []), dtype=np.float32)
-    out = Generation(M, read["prompt"], read["generated"], read["options"] | read["generation"], read["notes"])
-    out.text, out._results = read["text"], results
+        raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
+    results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
+                               count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops)
+    facts = results.generated(0)
+    begin, end = facts["options"]["layers"]
+    M = np.zeros((facts["matrices"], len(facts["prompt"]), end - begin), dtype=np.float32)
+    for s in range(len(M)):
+        M[s] = results.matrix(0, m=s)
+    out = Generation(M, facts["prompt"], facts["generated"], facts["options"], facts["notes"], results)
+    out.text, out.prompt_ids, out.generated_ids = facts["text"], facts["prompt_ids"], facts["generated_ids"]
     return out
 
 
-def generation(output: Any, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
-               attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
-               **words: Any) -> Generation:
-    """M of what `model.generate(..., output_attentions=True, return_dict_in_generate=True)` returned, or of a capture.
+@spelled_out
+def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Sequence[str] | None = None,
+               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int = 0,
+               position: str = "predicting", beam_indices: Any = None, **words: Unpack[OptionWords]) -> Generation:
+    """M of a capture of generate(), or of what generate(output_attentions=True, return_dict_in_generate=True) returned.
 
-    Steps are [B, H, m, m], then [B, H, 1, k] a layer. `attention_mask` [B, m] is the prompt's, where it is padded.
-    `position`: 'predicting' (the token before, default) or 'own'. Of a beam search `item` is one of the texts that
-    came out, and `beam_indices` [texts, n] says in which row of a step each of its tokens was made: an output has it,
-    a capture is told it. Options: fuse or head, residual, empty, layers.
+    A step has one array a layer, [B, H, m, m] and then [B, H, 1, k]. `attention_mask` [B, m] says which positions of
+    the prompt are padding. `position` is 'predicting' (the token before) or 'own'. After a beam search, `item` counts
+    the returned texts, and `beam_indices` [texts, n] says which row of a step made each token. Outputs carry
+    `beam_indices`; pass them along with a capture. Options: fuse or head, residual, empty, divide, layers. Raises
+    headwater.Error.
     """
-    if hasattr(output, "generation"):
+    if isinstance(output, Recorded):
         return output.generation(prompt=prompt, generated=generated, item=item, position=position,
                                  beam_indices=beam_indices, **words)
-    steps = getattr(output, "attentions", output)
+    steps = output.attentions if isinstance(output, WithAttentions) else output
     if not isinstance(steps, (list, tuple)) or not steps or not isinstance(steps[0], (list, tuple)):
         raise Error("generate: holds no attention by step, expected a tuple for each; pass output_attentions=True and "
                     "return_dict_in_generate=True under eager attention, or capture generate()")
     beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
     places = places_of(beam_indices, item, len(steps), len(steps[0][0]))
-    maps = [[lambda fuse, one=one, place=place: to_numpy(fused_of(one, place, fuse)) for one in layers_of(step)]
+
+    def map_of(layer: Array, place: int) -> Map:
+        return lambda fuse: fused_on_cpu(layer[place], fuse)
+
+    maps = [Step(step[0].shape[-2], [map_of(layer, place) for layer in layers_of(step)])
             for step, place in zip(steps, places)]
     mask = mask_of(attention_mask, prompt_of(places, len(steps[0][0]), attention_mask))
     return follow(maps, Kind(steps[0][0]), prompt, generated, mask, position, words)
 
 
+def check_position(position: str) -> None:
+    if position not in ("predicting", "own"):
+        raise Error(f"unknown position '{position}'; there are predicting and own")
+
+
 def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
-    """In which row of each step a text was made: a beam search moves texts between rows, and ends some early."""
+    """The row of each step that made a text. A beam search moves texts between rows, and ends some early."""
     if beam_indices is None:
-        return [range(rows)[within(item, rows)]] * steps
+        return [within(item, rows)] * steps
     made = to_numpy(beam_indices)
     if made.ndim != 2 or made.max(initial=-1) >= rows:
         raise Error(f"beam_indices: has shape {list(made.shape)} and numbers up to {made.max(initial=-1)}, expected "
-                    f"[texts, tokens] and numbers below {rows}; give beam_indices of the same output")
-    made = made[within(item, len(made))]
-    return [int(place) for place in made[:steps] if place >= 0]
+                    f"[texts, tokens] and numbers below {rows}; give the beam_indices of the same output")
+    return [int(place) for place in made[within(item, len(made))][:steps] if place >= 0]
 
 
 def within(item: int, items: int) -> int:
     if not -items <= item < items:
         raise Error(f"generate: has no item {item}, expected 0 to {items - 1} (or -1 for the last); choose another")
-    return item
+    return range(items)[item]
 
 
 def prompt_of(places: list[int], rows: int, each: Any) -> int:
-    """Where in `each`, which has an entry for each prompt or for each row of a step, that of a text is.
+    """The entry for a text in `each`, which has one for each prompt or for each row of a step.
 
     The rows of one prompt lie side by side.
     """
@@ -163,126 +195,64 @@ def prompt_of(places: list[int], rows: int, each: Any) -> int:
     return places[0] * prompts // rows
 
 
-def fused_of(layer: Any, item: int, fuse: str) -> Any:
-    heads = layer[item]
-    if isinstance(heads, np.ndarray):
-        return dict(mean=heads.mean, max=heads.max, min=heads.min)[fuse](0) if ":" not in fuse else heads[int(fuse[5:])]
-    return fused(heads, fuse)
-
-
-def mask_of(attention_mask: Any, item: int) -> np.ndarray | None:
+def mask_of(attention_mask: Any, item: int) -> NumPyArray | None:
     if attention_mask is None:
         return None
-    mask = to_numpy(attention_mask) != 0
+    mask: NumPyArray = to_numpy(attention_mask) != 0
     return mask[item] if mask.ndim == 2 else mask
 
 
-def follow(steps: list[Any], kind: Kind, prompt: Any, generated: Any, mask: np.ndarray | None, position: str,
-           words: dict[str, Any]) -> Generation:
-    options, rest = split(words)
-    if rest:
-        raise TypeError(f"generation() got an unexpected keyword '{next(iter(rest))}'")
-    asked = options.words()
-    if asked["discard"] > 0 or asked["preset"] == "metrics":
-        raise Error("generation: discard and preset metrics need the whole matrix, expected neither; leave them out")
-    if position not in ("predicting", "own"):
-        raise Error(f"unknown position '{position}'; there are predicting and own")
-    begin, end = options.range(len(steps[0]), "generate")
-    rolled: list[np.ndarray] = []
-    real, length = None, 0
-    for step, layers in enumerate(steps):
-        below: np.ndarray | None = None
-        for place, layer in enumerate(range(begin, end)):
-            rows = np.array(layers[layer](asked["fuse"]), dtype=np.float32)
-            length = rows.shape[1] if step == 0 and place == 0 else length
-            missing = length + step - rows.shape[1]  # a sliding window forgets what it no longer sees
-            rows = np.pad(rows, [(0, 0), (missing, 0)]) if missing > 0 else rows
-            if step == 0 and mask is not None and place == 0:
-                real = np.flatnonzero(mask[-rows.shape[1]:])
+Map = Callable[[str], NumPyArray]  # the fused map of a layer, by the word of the fusion
+
+
+@dataclass
+class Step:
+    """One step of generate(): how many positions are new, and the map of each layer, [new, positions]."""
+
+    new: int
+    layers: list[Map]
+
+
+def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generated: Sequence[str] | None,
+           mask: NumPyArray | None, position: str, words: Mapping[str, Any]) -> Generation:
+    """Pushes the new rows of each step through the engine's tracker."""
+    options, _ = split(words)
+    refuse(words, "generation", ALL_ROWS)
+    check_position(position)
+    fuse, length = options.words()["fuse"], steps[0].new
+    real = None if mask is None else np.flatnonzero(mask[-length:])
+    m = length if real is None else len(real)
+    tracker = _engine.Tracker(len(steps[0].layers), m, m + sum(step.new for step in steps[1:]), options, "generate")
+    begin, end = tracker.range
+    positions = 0  # with padding
+    for k, step in enumerate(steps):
+        positions += step.new
+        for layer in range(begin, end):
+            rows = np.asarray(step.layers[layer](fuse), dtype=np.float32)
+            missing = positions - rows.shape[1]  # a sliding window drops what it no longer sees
+            rows = np.pad(rows, [(0, 0), (missing, 0)]) if missing > 0 else rows[:, :positions]
             if real is not None:
-                late = np.arange(len(mask), rows.shape[1])
-                rows = rows[real] if step == 0 else rows
-                rows = rows[:, np.concatenate([real, late]).astype(int)]
-            rows = prepared(rows, asked)
-            m = rows.shape[1] if step == 0 else rolled[place].shape[1]
-            if place == 0:
-                new = rows[:, :m]
-            else:
-                before = below if step == 0 else np.concatenate([rolled[place - 1][:rows.shape[1] - len(rows)], below])
-                new = rows @ before[:rows.shape[1]]
-            below = new
-            if step == 0:
-                rolled.append(new)
-            else:
-                rolled[place] = np.concatenate([rolled[place], new])
-    m = rolled[0].shape[1]
-    return packed(rolled, m, len(steps), kind, prompt, generated, position, asked | {"layers": [begin, end]})
+                rows = rows[real] if k == 0 else rows
+                rows = rows[:, np.concatenate([real, np.arange(length, positions)])]
+            tracker.push(layer, np.array(rows, order="C"))
+    return packed(tracker, m, len(steps), kind, prompt, generated, position, options)
 
 
-def prepared(rows: np.ndarray, asked: dict[str, Any]) -> np.ndarray:
-    """New rows with residual, divided by their sums: the last of them stands at the last column."""
-    r = asked["residual"]
-    count, columns = rows.shape
-    own = np.arange(columns - count, columns)
-    rows = rows * (1 - r)
-    rows[np.arange(count), own] += r
-    sums = rows.sum(1, keepdims=True, dtype=np.float64)
-    empty = sums[:, 0] <= 0
-    rows = (rows / np.where(sums > 0, sums, 1)).astype(np.float32)
-    if asked["empty"] == "identity":
-        rows[empty, own[empty]] = 1
-    return rows
-
-
-def packed(rolled: list[np.ndarray], m: int, count: int, kind: Kind, prompt: Any, generated: Any, position: str,
-           options: dict[str, Any]) -> Generation:
-    notes = []
+def packed(tracker: _engine.Tracker, m: int, count: int, kind: Kind, prompt: Sequence[str] | None,
+           generated: Sequence[str] | None, position: str, options: _engine.Options) -> Generation:
+    begin, end = tracker.range
     first = m - 1 if position == "predicting" else m
-    stop = min(first + count, len(rolled[0]))
+    stop = min(first + count, len(tracker.rolled(begin)))
+    notes = []
     if stop - first < count:
-        notes.append("the last token was never read by the model, so it has no row of its own")
-    M = np.stack([layer[first:stop] for layer in rolled], axis=-1)
+        notes.append("the model never read the last token, so it has no row of its own")
+    if tracker.empty_rows:
+        notes.append(_engine.empty_rows_note(tracker.empty_rows, options))
+    M = np.stack([tracker.rolled(layer)[first:stop] for layer in range(begin, end)], axis=-1)
     names = [str(token) for token in prompt] if prompt is not None else [str(j) for j in range(m)]
-    made = range(m, m + len(M)) if generated is None else generated[:len(M)]
-    made = [str(token) for token in made]
+    made = [str(token) for token in (range(m, m + len(M)) if generated is None else generated[:len(M)])]
     if len(names) != m or len(made) != len(M):
         raise Error(f"generate: {len(names)} prompt and {len(made)} generated tokens were given, expected {m} and "
                     f"{len(M)}; give those of the same text")
-    return Generation(kind.back(np.ascontiguousarray(M)), names, made, options | {"position": position}, notes)
-
-
-def of_capture(seen: Any, *, prompt: Any = None, generated: Any = None, item: int = 0, position: str = "predicting",
-               beam_indices: Any = None, **words: Any) -> Generation:
-    """The same of a capture of model.generate()."""
-    from .capturing import CROSS
-    passes = [[record for record in one.records if not CROSS.search(record.name)] for one in seen.passes if one.records]
-    if not passes:
-        seen.call()
-    first = passes[0][0]
-    places = places_of(beam_indices, item, len(passes), first.batch)
-    check_places([records[0] for records in passes], places)
-    steps = [[lambda fuse, record=record, place=place: record.map(place, fuse, range(record.queries), None,
-                                                                  None).cpu().numpy() for record in records]
-             for records, place in zip(passes, places)]
-    told = [one.told for one in seen.passes if one.records][0]
-    mask = seen.attention_mask if seen.attention_mask is not None else told.get("attention_mask")
-    if mask is not None and mask.shape[-1] != first.queries:
-        mask = None
-    mask = mask_of(mask, prompt_of(places, first.batch, mask))
-    if prompt is None and seen.tokenizer is not None and told.get("input_ids") is not None:
-        ids = to_numpy(told["input_ids"][places[0]])
-        prompt = seen.tokenizer.convert_ids_to_tokens((ids if mask is None else ids[mask]).tolist())
-    return follow(steps, Kind(first.query if first.query is not None else first.weights), prompt, generated, mask,
-                  position, words)
-
-
-def check_places(records: list[Any], places: list[int]) -> None:
-    """Raises where a step's keys are not those of the step before: the rows of another text then stand in its place."""
-    for k in range(1, len(places)):
-        before, now = records[k - 1], records[k]
-        if before.key is None or now.keys != before.keys + now.queries:
-            continue
-        if not bool((now.key[places[k], :, before.keys - 1] == before.key[places[k - 1], :, -1]).all()):
-            raise Error("capture: its texts changed places between steps, as a beam search makes them; give "
-                        "beam_indices= of what generate(..., return_dict_in_generate=True, output_scores=True) "
-                        "returned, or num_beams=1")
+    asked = options.words() | {"layers": [begin, end], "position": position}
+    return Generation(kind.back(np.ascontiguousarray(M)), names, made, asked, notes)

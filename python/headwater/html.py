@@ -1,12 +1,16 @@
-"""What a notebook shows of a result: a row as shaded text, a small map, and what was asked. No script, no network."""
+"""What a notebook shows of a result: a row as shaded text, a small map, and the options. No script, no network."""
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _engine
+from .arrays import NumPyArray
+
+if TYPE_CHECKING:
+    from .result import Attribution
 
 MOST_CELLS = 64  # tokens up to which the whole map is drawn
 ANCHORS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)  # viridis
@@ -19,14 +23,14 @@ def colour(share: float) -> str:
     return "#%02x%02x%02x" % tuple(int(round(part)) for part in mixed)
 
 
-def row_of(result: Any) -> str:
+def row_of(result: Attribution) -> str:
     """The row of a result that is shown."""
     labels = _engine.labels(result.tokens)
     return shaded(result.row(), [labels[j] for j in result.columns] if result.columns else labels)
 
 
-def shaded(values: np.ndarray, labels: list[str]) -> str:
-    """A row over its tokens: the darker the background, the larger the value."""
+def shaded(values: NumPyArray, labels: list[str]) -> str:
+    """A row as its tokens; the larger the value, the darker the background."""
     largest = float(values.max()) or 1.0
     spans = []
     for label, value in zip(labels, values):
@@ -36,7 +40,8 @@ def shaded(values: np.ndarray, labels: list[str]) -> str:
     return '<div style="line-height:1.9">' + " ".join(spans) + "</div>"
 
 
-def square(result: Any) -> str:
+def square(result: Attribution) -> str:
+    """The map as a small picture; nothing if it is large or a single row."""
     values = result.matrix()
     if max(values.shape) > MOST_CELLS or len(values) < 2:
         return ""
@@ -50,8 +55,8 @@ def square(result: Any) -> str:
             f'aria-label="{html.escape(result.method)}">{cells}</svg>')
 
 
-def page(result: Any) -> str:
-    """The result as HTML; of a batch its first item."""
+def page(result: Attribution) -> str:
+    """The result as HTML; of a batch, its first item."""
     one = result.item(0) if result.batch else result
     asked = ", ".join(f"{word} {value}" for word, value in one.options.items())
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
@@ -59,8 +64,8 @@ def page(result: Any) -> str:
     return f"<div>{head}{row_of(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
 
 
-def lines(title: str, outputs: list[str], values: np.ndarray, inputs: list[str]) -> str:
-    """Output tokens below each other, each with its row over the inputs; the first MOST_CELLS of them."""
+def lines(title: str, outputs: list[str], values: NumPyArray, inputs: list[str]) -> str:
+    """One line for each output token, with its row over the inputs; the first MOST_CELLS of them."""
     names, labels = _engine.labels(outputs), _engine.labels(inputs)
     rows = "".join(f"<tr><td><b>{html.escape(name)}</b></td><td>{shaded(row, labels)}</td></tr>"
                    for name, row in list(zip(names, values))[:MOST_CELLS])
@@ -69,7 +74,7 @@ def lines(title: str, outputs: list[str], values: np.ndarray, inputs: list[str])
 
 
 def numbers(title: str, rows: dict[str, Any]) -> str:
-    """Names and their numbers."""
+    """A table of names and numbers."""
     def shown(value: Any) -> str:
         return f"{value:.4f}" if isinstance(value, float) else html.escape(str(value))
 

@@ -1,39 +1,22 @@
 """The methods, on anything that holds attention."""
 from __future__ import annotations
 
-import inspect
 import json
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, Sequence, Unpack
 
-from . import _engine
-from .arguments import WORDS, one_row, split
+from . import _engine, arrays
+from .arguments import DEFAULTS, OPTIONS, READING, RunWords, SourceWords, Words, one_row, spelled_out, split
+from .errors import Error
+from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
-from .source import Source, open
+from .source import Attention, Source, open
 
-OPTIONS = """
-    Options, the same words everywhere: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean',
-    'max', 'min', 'head:K') or head=K, residual in [0, 1), discard in [0, 1), order, empty, divide, layers
-    ('j:i', slice or range), row (a number, 'cls', 'last', 'mask', 'mean', 'all'). What the source is and how it
-    is read: tokens, attention_mask, item, and the other words of `headwater.open`. Raises headwater.Error.
-"""
+KNOWN = (*SourceWords.__annotations__, "item")
 
 
-def documented(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + OPTIONS
-    return function
-
-
-def check_words(rest: dict[str, Any]) -> None:
-    known = [*inspect.signature(open).parameters][1:] + ["item"]
-    for word in rest:
-        if word not in known:
-            raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join([*WORDS, *known])}")
-
-
-def opened(attention: Any, words: dict[str, Any]) -> tuple[Source, list[int], bool, _engine.Options]:
-    """The source, its chosen items, whether the result has a batch axis, and the options."""
-    options, rest = split(words)
-    check_words(rest)
+def opened(attention: Attention, words: Mapping[str, Any]) -> tuple[Source, list[int], bool, _engine.Options]:
+    """The source, the chosen items, whether the result has an axis for a batch, and the options."""
+    options, rest = split(words, KNOWN)
     item = rest.pop("item", None)
     source = open(attention, **rest)
     if item is None:
@@ -41,27 +24,36 @@ def opened(attention: Any, words: dict[str, Any]) -> tuple[Source, list[int], bo
     return source, [int(item)], False, options
 
 
-def on_device(method: str, attention: Any, words: dict[str, Any], **more: Any) -> Any:
-    """What torch computes where the attention lies on a GPU. None where it does not, or where torch cannot: then the
-    engine does it, or says what is wrong.
-    """
-    from . import device
-    if any(word in words for word in ("axes", "nan", "name")) or not device.lies_on_device(attention):
+def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
+    if not arrays.lies_on_device(attention):
         return None
+    known = {word: value for word, value in words.items() if word in OPTIONS or word in READING}
+    rest = ((word, value) for word, value in words.items() if word not in known)
+    default = all(value is None or isinstance(value, (str, bool)) and value == DEFAULTS.get(word)
+                  for word, value in rest)
+    return known if default else None
+
+
+def on_device(method: str, attention: Attention, words: Mapping[str, Any], *, by_layer: bool = False,
+              layer: int = -1) -> Attribution | None:
+    """The result computed on a GPU. None if the engine must do it, or must say what is wrong."""
+    known = for_device(attention, words)
+    if known is None:
+        return None
+    from .torch.device import device_method
     try:
-        if method == "metrics":
-            return device.device_metrics(attention, **more, **words)
-        return device.device_method(method, attention, **more, **words)
+        return device_method(method, attention, by_layer=by_layer, layer=layer, **known)
     except (IndexError, ValueError):
         return None
 
 
-@documented
-def rollout(attention: Any, *, by_layer: bool = False, **words: Any) -> Attribution:
+@spelled_out
+def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Words]) -> Attribution:
     """Attention rollout: R = A_(L-1) ... A_0, how much of each output token comes from each input token.
 
-    [n, n] for one input, [n] with a row, [B, n, n] for a batch (a list where lengths differ); with `by_layer` one
-    such matrix for each top layer, [L, n, n].
+    The result is [n, n] for one input, [n] with a row, [B, n, n] for a batch (a list if lengths differ). With
+    `by_layer` it has one such matrix for each top layer, [L, n, n].
     """
     if (found := on_device("rollout", attention, words, by_layer=by_layer)) is not None:
         return found
@@ -70,8 +62,8 @@ def rollout(attention: Any, *, by_layer: bool = False, **words: Any) -> Attribut
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
 
 
-@documented
-def average(attention: Any, **words: Any) -> Attribution:
+@spelled_out
+def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
     """The mean over layers of the prepared matrices, which some texts call attention flow: [n, n]."""
     if (found := on_device("average", attention, words)) is not None:
         return found
@@ -80,9 +72,9 @@ def average(attention: Any, **words: Any) -> Attribution:
                        one_row=one_row(words))
 
 
-@documented
-def raw(attention: Any, *, layer: int = -1, **words: Any) -> Attribution:
-    """One layer, its heads fused and nothing added: [n, n]."""
+@spelled_out
+def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Attribution:
+    """One layer with its heads fused and nothing added: [n, n]."""
     if (found := on_device("raw", attention, words, layer=layer)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
@@ -90,33 +82,34 @@ def raw(attention: Any, *, layer: int = -1, **words: Any) -> Attribution:
                        one_row=one_row(words))
 
 
-@documented
-def flow(attention: Any, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
-         certify: bool = False, progress: Callable[[int, int], None] | None = None, **words: Any) -> Attribution:
+@spelled_out
+def flow(attention: Attention, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
+         certify: bool = False, progress: Callable[[int, int], None] | None = None,
+         **words: Unpack[Words]) -> Attribution:
     """Attention flow: the exact maximum flow from each output token to each input token, [n, n] float64.
 
-    `column`: one input token alone; `every_layer`: for each top layer; `normalise`: rows divided by their sums;
-    `certify`: every value checked again; `progress(settled, pairs)` is told how far it is.
+    `column` chooses one input token. `every_layer` gives a matrix for each top layer. `normalise` divides rows by
+    their sums. `certify` checks every value again. `progress(settled, pairs)` is called now and then.
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, progress)
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
 
 
-@documented
-def gradient(attention: Any, *, target: Any = "best", against: Any = "", rule: str = "gradient",
-             layer: int | None = None, **words: Any) -> Attribution:
+@spelled_out
+def gradient(attention: Attention, *, target: Any = "best", against: str | int = "", rule: str = "gradient",
+             layer: int | None = None, **words: Unpack[Words]) -> Attribution:
     """Gradient x attention for an output of a model: [n, n].
 
-    Of a model directory run here (with text, ids or image), or of a capture. `target`: 'best', or the number or name of
-    a class or token; `against` a second one, whose logit is subtracted. `rule`: 'gradient', 'gradient-rollout' or
-    'chefer'. `layer`: one alone.
+    Takes a model directory, which runs here (with text, ids or image), or a capture. `target` is 'best', or the number
+    or name of a class or token; the logit of `against` is subtracted. `rule` is 'gradient', 'gradient-rollout' or
+    'chefer'. `layer` chooses one layer.
     """
-    if hasattr(attention, "as_source"):
-        if against:
-            raise _engine.Error("against: is for model directories, expected a function as target of a capture; "
-                                "leave it out")
-        return attention.gradient(target, rule=rule, layer=layer, **words)
+    if isinstance(attention, Recorded):
+        if against != "":
+            raise Error("`against`: is for model directories; for a capture give a function as `target` instead")
+        given: dict[str, Any] = dict(words)
+        return attention.gradient(target, rule=rule, layer=layer, **given)
     if layer is not None:
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words)
@@ -124,60 +117,70 @@ def gradient(attention: Any, *, target: Any = "best", against: Any = "", rule: s
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
 
 
-@documented
-def metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
-    """Eight numbers over all real rows of the batch: mean_attention, max_attention, attention_entropy,
-    attention_concentration (of layer `layer`), rollout_max, rollout_entropy, batch_size, seq_length.
+@spelled_out
+def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Metrics:
+    """Eight numbers over all real rows of the batch.
+
+    They are mean_attention, max_attention, attention_entropy and attention_concentration of layer `layer`,
+    rollout_max, rollout_entropy, batch_size and seq_length. The preset is 'metrics' unless another is given.
     """
-    if (found := on_device("metrics", attention, words, layer=layer)) is not None:
-        return found
     words.setdefault("preset", "metrics")
+    if (known := for_device(attention, words)) is not None:
+        from .torch.device import device_metrics
+        try:
+            return device_metrics(attention, layer=layer, **known)
+        except (IndexError, ValueError):
+            pass  # the engine says what is wrong
     source, _, _, options = opened(attention, words)
     results = _engine.metrics(source.inputs, options, layer)
-    document = json.loads(results.json())
-    return Metrics(document["metrics"], document["options"], document["notes"], results)
+    found = results.metrics(0)
+    return Metrics(found["metrics"], found["options"], found["notes"], results)
 
 
-@documented
-def compare(attention: Any, other: Any = None, *, by: str | None = None, layer: int = -1,
-            **words: Any) -> Comparison:
-    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse' or 'method'; or two models' on one input.
+@spelled_out
+def compare(attention: Attention, other: Attention | None = None, *, by: str | None = None, layer: int = -1,
+            **words: Unpack[Words]) -> Comparison:
+    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse' or 'method', or of two models on one input.
 
-    With two sources the comparison is by 'model'. A batch must say which `item`.
+    With two sources the comparison is by 'model'. For a batch, `item` says which one.
     """
-    options, rest = split(words)
-    check_words(rest)
-    item = int(rest.pop("item", 0) or 0)
+    options, rest = split(words, KNOWN)
+    item = rest.pop("item", None)
     if other is not None:
         if by not in (None, "model"):
-            raise _engine.Error(f"compare: by '{by}' was given two sources, expected one; by 'model' takes two")
+            raise Error(f"`by` '{by}': takes one source, and two were given; by 'model' takes two")
         first, second = open(attention, **rest), open(other, **rest)
         results = _engine.compare_models(first.inputs, second.inputs, options)
         return Comparison(results, first.kind, "model", one_row=one_row(words))
     if by is None:
-        raise _engine.Error("compare: no 'by' was given, expected layer, evolution, discard, fuse or method; for "
-                            "example by='discard'")
+        raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse or method; for example "
+                    "by='discard'")
     source = open(attention, **rest)
-    if source.batch and "item" not in words:
-        raise _engine.Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
-    results = _engine.compare(source.inputs, [item], by, options, layer)
+    if source.batch and item is None:
+        raise Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
+    results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer)
     return Comparison(results, source.kind, by, one_row=one_row(words))
 
 
-@documented
-def run(model: Any, text: Any = None, *, method: str = "rollout", **words: Any) -> Attribution:
-    """Runs a model directory, or a model that ships, on a text and gives its attribution.
+@spelled_out
+def run(model: Attention, text: str | Sequence[str] | None = None, *, method: str = "rollout",
+        **words: Unpack[RunWords]) -> Attribution:
+    """Runs a model directory, or a model that ships, on a text and returns its attribution.
 
-    `headwater.run("verb-number", "The keys to the cabinet")` is rollout; method: 'rollout', 'flow', 'average', 'raw'.
+    `headwater.run("verb-number", "The keys to the cabinet")` is its rollout. `method` is 'rollout', 'flow', 'average'
+    or 'raw'.
     """
     known: dict[str, Callable[..., Attribution]] = dict(rollout=rollout, flow=flow, average=average, raw=raw)
     if method not in known:
-        raise _engine.Error(f"unknown method '{method}'; there are {', '.join(known)}")
-    if text is not None:
-        words["text"] = text
-    return known[method](model, **words)
+        raise Error(f"unknown method '{method}'; there are {', '.join(known)}")
+    return known[method](model, text=text, **words)
 
 
-def info(attention: Any, *, item: int = 0, **words: Any) -> dict[str, Any]:
-    """What is known of a source: its tokens, layers and heads, how it was read, the instruction set in use."""
-    return json.loads(_engine.info(open(attention, **words).inputs, item).json())
+@spelled_out
+def info(attention: Attention, *, item: int = 0, **words: Unpack[SourceWords]) -> dict[str, Any]:
+    """What is known about a source: tokens, layers and heads, how it was read, the instruction set in use.
+
+    The keywords are those of `headwater.open`. Raises headwater.Error.
+    """
+    found: dict[str, Any] = json.loads(_engine.info(open(attention, **words).inputs, item).json())
+    return found

@@ -1,12 +1,15 @@
-"""Figures with matplotlib, which is an extra: pip install 'headwater[plot]'. Each function returns its figure."""
+"""Figures with matplotlib, which pip install 'headwater[plot]' brings. Each function returns its figure."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
 from . import _engine
 from .arrays import to_numpy
+
+if TYPE_CHECKING:
+    from .result import Attribution
 
 
 def pyplot() -> Any:
@@ -18,7 +21,7 @@ def pyplot() -> Any:
 
 
 def show(figure: Any) -> Any:
-    """Opens a window where one can be opened; elsewhere, and in notebooks, the figure is only returned."""
+    """Opens a window if matplotlib's backend has one, and returns the figure."""
     import matplotlib
     if matplotlib.get_backend().lower() in {name.lower() for name in interactive_backends()}:
         pyplot().show(block=False)
@@ -26,33 +29,33 @@ def show(figure: Any) -> Any:
 
 
 def interactive_backends() -> list[str]:
-    import matplotlib
-    return list(matplotlib.backends.backend_registry.list_builtin(matplotlib.backends.BackendFilter.INTERACTIVE))
+    from matplotlib.backends.registry import BackendFilter, backend_registry
+    return list(backend_registry.list_builtin(BackendFilter.INTERACTIVE))
 
 
 def draw(ax: Any, values: Any, columns: Sequence[str], rows: Sequence[str], *, vmax: float | None = None,
          bar: str = "", most: int = 48) -> Any:
-    """A viridis map on `ax`; labels thin out above `most`."""
+    """Draws a viridis map on `ax`, with at most `most` labels on each side."""
     image = ax.imshow(values, cmap="viridis", vmin=0, vmax=vmax, aspect="equal" if len(rows) > 1 else "auto",
                       interpolation="nearest")
-    for names, ticks, labels, turn in ((columns, ax.set_xticks, ax.set_xticklabels, 45),
+    for names, ticks, labels, angle in ((columns, ax.set_xticks, ax.set_xticklabels, 45),
                                        (rows, ax.set_yticks, ax.set_yticklabels, 0)):
         places = range(0, len(names), max(1, -(-len(names) // most)))
         ticks(list(places))
-        labels([names[k] for k in places], rotation=turn, ha="right")
+        labels([names[k] for k in places], rotation=angle, ha="right")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=bar)
     return image
 
 
-def row_names(result: Any) -> list[str]:
+def row_names(result: Attribution) -> list[str]:
     if list(result.rows) == ["mean"]:
         return ["mean"]
     labels = _engine.labels(result.tokens)
     return [labels[row] for row in result.rows]
 
 
-def heatmap(result: Any, *, title: str | None = None, ax: Any = None, vmax: float | None = None) -> Any:
-    """The figure of one result: [rows, n], or layers x tokens where one row is given by layer."""
+def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vmax: float | None = None) -> Any:
+    """The figure of one result: [rows, n], or layers x tokens for one row by layer."""
     plt = pyplot()
     values = to_numpy(result.values)
     names = row_names(result)
@@ -73,8 +76,8 @@ def heatmap(result: Any, *, title: str | None = None, ax: Any = None, vmax: floa
     return ax.figure
 
 
-def panels(results: Sequence[Any], *, title: str = "") -> Any:
-    """Results side by side on one scale, at most four a line."""
+def panels(results: Sequence[Attribution], *, title: str = "") -> Any:
+    """Results side by side on one scale, at most four in a line."""
     plt = pyplot()
     across = min(4, len(results))
     down = -(-len(results) // across)

@@ -1,4 +1,4 @@
-"""What methods give: values of the kind that went in, and everything needed to tell two results apart."""
+"""What the methods return: values of the kind that went in, and everything needed to tell two results apart."""
 from __future__ import annotations
 
 import os
@@ -7,44 +7,46 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _engine
-from .arrays import Kind, to_numpy
+from .arrays import Array, Kind, NumPyArray, to_numpy
+from .errors import Error
 
 
 class Attribution:
     """How much of each output token comes from each input token.
 
-    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for each of: the items of a
-    batch, the layers of by_layer. Items of different lengths make it a list. It is of the kind that went in
-    (torch on its device, JAX, else NumPy), float32, of flow float64. The object itself is an array wherever
-    one is wanted. `tokens` are the n input tokens (of a batch: a list for each item), `rows` the output tokens
-    (their numbers, or ["mean"]), `by_layer` the top layers, `options` what the method was asked, `notes`
-    sentences on what happened on the way.
+    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
+    the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
+    device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
+    input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
+    `by_layer` the top layers, `columns` the input tokens where not all were asked for, `options` what the method was
+    asked, and `notes` what happened on the way. Results can be pickled, copied and compared with ==.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Any = None):
+                 panel: int = 0, values: Array = None):
         self._results = results
         self._kind = kind
         self._one_row = one_row
         self._panel = panel
+        self._k: int | None = None  # which item of the record, where this is one of a batch
         self.batch = batch
         facts = [results.facts(k, panel) for k in range(len(results))]
         first = facts[0]
         self.method: str = first["method"]
         self.label: str = first["label"]
         self.source: str = first["source"]
-        self.options: dict[str, Any] = first["options"] | {"layers": list(first["layers"])}
+        self.options: dict[str, Any] = first["options"]
         self.by_layer: list[int] = first["by_layer"]
         self.columns: list[int] = first["columns"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
         self.notes: list[str] = [note for fact in facts for note in fact["notes"]]
-        self.values: Any = self._collect(facts) if values is None else values
+        self.values: Array = self._collect(facts) if values is None else values
 
-    def _collect(self, facts: list[dict[str, Any]]) -> Any:
+    def _collect(self, facts: list[dict[str, Any]]) -> Array:
         items = []
         for k, fact in enumerate(facts):
-            matrices = [_engine.matrix(self._results, k, self._panel, m) for m in range(fact["matrices"])]
+            matrices = [self._results.matrix(k, self._panel, m) for m in range(fact["matrices"])]
             array = np.stack(matrices) if fact["by_layer"] else matrices[0]
             if self._one_row and array.shape[-2] == 1:
                 array = array[..., 0, :]
@@ -53,9 +55,9 @@ class Attribution:
 
     # -- an array wherever one is wanted
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         if isinstance(self.values, list):
-            raise _engine.Error(f"{self.source}: its items have different lengths, expected one array; take .item(k)")
+            raise Error(f"{self.source}: its items have different lengths, expected one array; take .item(k)")
         array = to_numpy(self.values)
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else array.copy() if copy else array
 
@@ -63,21 +65,26 @@ class Attribution:
         return self.values.__dlpack__(**words)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.values.__dlpack_device__()
+        device: tuple[int, int] = self.values.__dlpack_device__()
+        return device
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> NumPyArray:
+        """The values as a NumPy array on the CPU."""
         return np.asarray(self)
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the values."""
         return tuple(self.values.shape)
 
     @property
     def ndim(self) -> int:
+        """The number of axes of the values."""
         return len(self.shape)
 
     @property
     def dtype(self) -> Any:
+        """The type of the values, as their library names it."""
         return self.values.dtype
 
     def __len__(self) -> int:
@@ -89,59 +96,82 @@ class Attribution:
     def __getitem__(self, index: Any) -> Any:
         return self.values[index]
 
+    # -- equality
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (self.method, self.label, self.source, self.options, self.by_layer, self.columns, self.tokens, self.rows,
+                self.notes, self.batch)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether everything is the same: values, tokens, rows, options, notes, method and source."""
+        if not isinstance(other, Attribution):
+            return NotImplemented
+        return self._identity() == other._identity() and same_values(self.values, other.values)
+
+    __hash__ = None  # type: ignore[assignment]  # values may be changed in place
+
     # -- its parts
 
-    def item(self, k: int) -> "Attribution":
-        """Item k of a batch as a result of its own. It shares this one's values."""
-        tokens = self.tokens if self.batch else [self.tokens]
-        k = range(len(tokens))[k]
-        return ItemOf(self, k) if self.batch else self
+    def item(self, k: int) -> Attribution:
+        """Item k of a batch as a result of its own. It shares its values with this one."""
+        if not self.batch:
+            range(1)[k]
+            return self
+        k = range(len(self.tokens))[k]
+        one = object.__new__(type(self))
+        one.__dict__.update(self.__dict__)
+        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
+        one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
+        return one
 
-    def matrix(self, k: int = 0) -> np.ndarray:
-        """Item k as [rows, n] float, the last layer's where it is by layer."""
+    def matrix(self, k: int = 0) -> NumPyArray:
+        """Item k as [rows, n]; of a result by layer, the last layer's."""
         values = to_numpy(self.values[k]) if self.batch else to_numpy(self.values)
         if self.by_layer:
             values = values[-1]
         return values if values.ndim == 2 else values[None]
 
     def shown_row(self, k: int = 0) -> int:
-        """The row that is shown where there is room for one: the last of causal attention, else the first."""
-        values = self.matrix(k)
-        square = values.shape[0] == values.shape[1] > 1
-        return len(values) - 1 if square and not np.triu(values, 1).any() else 0
+        """The row that is shown where there is room for one, as the command chooses it.
 
-    def row(self, row: int | None = None) -> np.ndarray:
-        """One row of `values`, [n]; without a number that of `shown_row`."""
+        It is the last row of causal attention, the target's row of a gradient, and else the first.
+        """
+        return self._record().row_to_show(k if self._k is None else self._k, self._panel)
+
+    def row(self, row: int | None = None) -> NumPyArray:
+        """One row of `values`, [n]; without a number, the row of `shown_row`."""
         values = self.matrix()
         row = self.shown_row() if row is None else row
         if not -len(values) <= row < len(values):
-            raise _engine.Error(f"{self.source}: has no row {row}, expected 0 to {len(values) - 1} (or -1 for the "
+            raise Error(f"{self.source}: has no row {row}, expected 0 to {len(values) - 1} (or -1 for the "
                                 "last); choose another")
-        return values[row]
+        found: NumPyArray = values[row]
+        return found
 
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
-        """The k input tokens with the largest values, [(token, value), ...]; of a batch a list for each item.
+        """The k input tokens with the largest values, [(token, value), ...]; of a batch, a list for each item.
 
-        `row` counts the rows of `values`; without it the row of `shown_row`. `filter` leaves tokens out:
-        'special', 'punctuation', 'common', '@FILE', joined by commas.
+        `row` counts the rows of `values`; without it, the row of `shown_row`. `filter` leaves tokens out: 'special',
+        'punctuation', 'common', '@FILE', separated by commas.
         """
         if self.batch:
             return [self.item(i).top(k, row=row, filter=filter) for i in range(len(self.tokens))]
-        values = self.row(row)
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
-        shown = np.array(_engine.kept(filter, names)) if filter else np.ones(len(names), bool)
-        order = [j for j in np.argsort(-values, kind="stable") if shown[j]]
-        return [(names[j], float(values[j])) for j in order[:k]]
+        return largest(self.row(row), names, k, filter)
 
     # -- out of Python
 
+    def _record(self) -> _engine.Results:
+        """The engine's record of this result."""
+        return self._results
+
     def to_json(self, *, filter: str = "", renormalise: bool = False) -> str:
-        """The result as JSON, with the same names as `headwater ... -o x.json`; of a batch a list."""
-        return self._results.json(filter=filter, renormalise=renormalise, list=self.batch)
+        """The JSON that `headwater ... -o x.json` writes; of a batch, a list."""
+        return self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
-        """Writes .json .npy .npz .png .svg or .pdf, by the ending. A batch of pictures is numbered."""
-        self._results.save(os.fspath(path), filter=filter, renormalise=renormalise, list=self.batch)
+        """Writes .json .npy .npz .png .svg or .pdf, by the ending. The pictures of a batch are numbered."""
+        self._record().save(os.fspath(path), item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def plot(self, *, item: int = 0, title: str | None = None, ax: Any = None) -> Any:
         """A matplotlib figure of the values: input tokens along x, output tokens along y."""
@@ -162,45 +192,25 @@ class Attribution:
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
 
 
-class ItemOf(Attribution):
-    """One item of a batch."""
-
-    def __init__(self, whole: Attribution, k: int):
-        self.__dict__.update(whole.__dict__)
-        self._k = k
-        self.batch = False
-        self.tokens, self.rows, self.values = whole.tokens[k], whole.rows[k], whole.values[k]
-
-    def _alone(self) -> _engine.Results:
-        return rebuilt(self, item=self._k)
-
-    def to_json(self, *, filter: str = "", renormalise: bool = False) -> str:
-        return self._alone().json(filter=filter, renormalise=renormalise)
-
-    def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
-        self._alone().save(os.fspath(path), filter=filter, renormalise=renormalise)
+def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:
+    """The k largest values with their names, by the engine's order: equal values keep theirs."""
+    values = np.ascontiguousarray(values)
+    places = _engine.top(values, k, filter, names if filter else [])
+    return [(names[j], float(values[j])) for j in places]
 
 
-def rebuilt(result: Attribution, *, item: int = 0) -> _engine.Results:
-    """The engine's record of a result, made of what Python holds."""
-    from .arguments import make_options
-    words = {word: value for word, value in result.options.items()}
-    layers = words.pop("layers")
-    mean = list(result.rows) == ["mean"]
-    options = make_options(**words, layers=layers, row="mean" if mean else None)
-    array = to_numpy(result.values).astype(np.float64)
-    stack = array.reshape(len(result.by_layer) or 1, -1, array.shape[-1])
-    out = _engine.Results()
-    out.add(result.method, options, np.ascontiguousarray(stack), result.tokens, [] if mean else result.rows,
-            result.by_layer, [1] * layers[1], result.notes, result.source, item=item, items=item + 1,
-            label=result.label)
-    return out
+def same_values(a: Array, b: Array) -> bool:
+    """Whether two arrays, or lists of arrays, hold the same numbers of the same type."""
+    if isinstance(a, list) or isinstance(b, list):
+        return (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and
+                all(same_values(one, other) for one, other in zip(a, b)))
+    return type(a) is type(b) and a.dtype == b.dtype and np.array_equal(to_numpy(a), to_numpy(b))
 
 
 class Comparison:
-    """Results of one input side by side: `panels` (each with a `label`), and how far they agree.
+    """Results of one input side by side: `panels` (each with a `label`), and how well they agree.
 
-    `agreement` is [P, P]: Spearman's rank correlation between two panels, the mean over their rows.
+    `agreement` is [P, P]: Spearman's rank correlation between two panels, averaged over their rows.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False):
@@ -208,25 +218,27 @@ class Comparison:
         self.by = by
         self.panels: Sequence[Attribution] = [Attribution(results, kind, one_row=one_row, panel=panel)
                                               for panel in range(results.panels(0))]
-        self.agreement: np.ndarray = _engine.agreement(results, 0)
+        self.agreement: NumPyArray = results.agreement(0)
 
     def to_json(self, *, filter: str = "") -> str:
+        """The JSON that `headwater compare ... -o x.json` writes."""
         return self._results.json(filter=filter)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "") -> None:
+        """Writes .json .npy .npz .png .svg or .pdf, by the ending."""
         self._results.save(os.fspath(path), filter=filter)
 
     def plot(self) -> Any:
-        """A matplotlib figure with a panel each, on one scale."""
+        """A matplotlib figure with all panels on one scale."""
         from .plot import panels
         return panels(self.panels, title=f"by {self.by}")
 
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> dict[str, list[Any]]:
-        """The k largest of each panel, by its label."""
+        """The k largest values of each panel, by its label."""
         return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
 
     def to_pandas(self) -> Any:
-        """The tables of all panels, with a column `panel` before."""
+        """The tables of all panels, with a first column `panel`."""
         from .convert import to_pandas
         return to_pandas(self)
 
@@ -235,6 +247,14 @@ class Comparison:
 
         from .html import page
         return "".join(f"<h4>{escape(panel.label)}</h4>{page(panel)}" for panel in self.panels)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same panels."""
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        return self.by == other.by and list(self.panels) == list(other.panels)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.panels)
@@ -249,8 +269,8 @@ class Comparison:
         return f"<headwater.Comparison by {self.by}: {', '.join(panel.label for panel in self.panels)}>"
 
 
-class Metrics(dict):
-    """The eight numbers, as a dictionary; `.options`, `.notes`, `.save(path)` and `.to_json()` beside."""
+class Metrics(dict[str, Any]):
+    """The eight numbers as a dictionary, with `.options`, `.notes`, `.save(path)` and `.to_json()`."""
 
     def __init__(self, numbers: dict[str, Any], options: dict[str, Any] | None = None,
                  notes: list[str] | None = None, results: _engine.Results | None = None):
@@ -264,14 +284,20 @@ class Metrics(dict):
         return numbers("metrics", self)
 
     def to_json(self) -> str:
+        """The numbers, options and notes as JSON."""
         if self._results is not None:
             return self._results.json()
         import json
-        return json.dumps({"headwater": _engine.__version__, "method": "metrics", "options": self.options,
+        return json.dumps({"headwater": _engine.version(), "method": "metrics", "options": self.options,
                            "metrics": dict(self), "notes": self.notes})
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes .json, the only format that metrics have."""
         if self._results is not None:
             return self._results.save(os.fspath(path))
+        from .saved import write_whole
+        write_whole(os.fspath(path), {".json": self._write})
+
+    def _write(self, path: str) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.to_json() + "\n")

@@ -1,21 +1,23 @@
-"""From anything that holds attention to a source that the engine reads."""
+"""Opens anything that holds attention as a source that the engine reads."""
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence, TypeAlias, TypedDict
 
 import numpy as np
 
 from . import _engine
-from ._engine import Error
-from .arrays import Kind, common_device, for_engine, is_array, on_cpu, to_numpy
+from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, to_numpy
+from .errors import Error
+from .protocols import DLPackArray, Recorded, WithAttentions
 
 
 class Source:
-    """Attention of one input or of a batch: what `headwater.open` gives and every method takes.
+    """Attention of one input or of a batch: what `headwater.open` returns and every method takes.
 
-    `len(source)` items; `tokens` of each; `layers` and `heads`; nothing is read before a method asks.
+    It has `len(source)` items, their `tokens`, and the number of `layers` and `heads`. Nothing is read until a method
+    asks for it.
     """
 
     def __init__(self, inputs: _engine.Inputs, kind: Kind, name: str, batch: bool | None = None):
@@ -28,28 +30,36 @@ class Source:
         return len(self.inputs)
 
     def example(self, item: int = 0) -> dict[str, Any]:
+        """What is known about an item before it is read."""
         return self.inputs.example(item)
 
     @property
     def tokens(self) -> list[str] | list[list[str]]:
-        """The tokens of the input; of a batch, a list for each item, padding cropped."""
-        lists = [self.example(item)["tokens"] for item in range(len(self))]
+        """The tokens of the input, without padding; of a batch, a list for each item."""
+        lists: list[list[str]] = [self.example(item)["tokens"] for item in range(len(self))]
         return lists if self.batch else lists[0]
 
     @property
     def layers(self) -> int:
-        return self.example()["layers"]
+        """How many layers there are."""
+        return int(self.example()["layers"])
 
     @property
     def heads(self) -> list[int]:
-        return self.example()["heads"]
+        """How many heads each layer has."""
+        return list(self.example()["heads"])
 
     @property
     def reading(self) -> str:
+        """How the arrays were read, in one line."""
         return self.inputs.reading
 
     def __repr__(self) -> str:
         return f"<headwater.Source {self.name}: {len(self)} item(s), {self.reading}>"
+
+
+Attention: TypeAlias = (str | os.PathLike[str] | NumPyArray | DLPackArray | Sequence[Any] | Mapping[str, Any]
+                        | WithAttentions | Recorded | Source)
 
 
 def models() -> dict[str, Path]:
@@ -57,39 +67,39 @@ def models() -> dict[str, Path]:
     return {name: Path(folder) for name, folder in _engine.models().items()}
 
 
-def open(source: Any, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
+def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
          sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
-         image: Any = None, truncate: bool = False, name: str | None = None, call: int | None = None) -> Source:
-    """Attention from a path, arrays, a list of layers, what a Hugging Face model returned, or a model directory.
+         image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None, truncate: bool = False,
+         name: str | None = None, call: int | None = None) -> Source:
+    """Opens a path, arrays, a list of layers, the output of a Hugging Face model, or a model directory.
 
-    Arrays: [n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]; a list has one a layer, each [n, n], [H, n, n]
-    or [B, H, n, n]. `attention_mask` is [n] or [B, n], not 0 = real: other positions are cropped. `tokens` is
-    a list of n words, or one such list for each item. A model directory, or the name of a model that ships,
-    takes `text` (one or several), `text_pair`, `ids` or `image`; a capture of several calls `call`. Raises
-    headwater.Error.
+    Arrays are [n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]; a list has one array a layer, each [n, n],
+    [H, n, n] or [B, H, n, n]. `axes` names other orders. `attention_mask` is [n] or [B, n]; positions where it is 0
+    are cropped. `tokens` is a list of n words, or one such list for each item. `sums='any'` accepts rows that do not
+    sum to 1, `nan='identity'` replaces rows that hold NaN. A model directory, or the name of a model that ships, needs
+    `text` (one or several), `text_pair`, `ids` or `image`; `truncate` cuts long texts. `call` chooses among the calls
+    that a capture saw. Raises headwater.Error.
     """
     if isinstance(source, Source):
         return source
     inputs_of_model = dict(text=text, text_pair=text_pair, ids=ids, image=image)
-    if hasattr(source, "as_source"):  # a capture
+    if isinstance(source, Recorded):
         for word, value in (inputs_of_model | dict(axes=axes or None)).items():
             if value is not None:
-                raise Error(f"{word}: was given beside a capture, expected none, it has seen what the model did; leave "
-                            "it out")
-        return source.as_source(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
+                raise Error(f"`{word}`: was given with a capture, which has its own input; leave it out")
+        return source._as_source(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
     if call is not None:
-        raise Error("call: is for captures, expected none beside other attention; leave it out")
+        raise Error("`call`: is for captures only; leave it out")
     if isinstance(source, (str, os.PathLike)):
         return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, tokens=tokens, axes=axes, sums=sums,
                           nan=nan)
     for word, value in inputs_of_model.items():
         if value is not None:
-            raise Error(f"{word}: was given beside attention in memory, expected a model directory for it; leave it "
-                        "out")
+            raise Error(f"`{word}`: was given beside attention in memory, expected a model directory; leave it out")
     layers = layers_of(source)
     if len(layers) == 1 and not is_array(source) and not axes:
-        axes = {2: "nn", 3: "Hnn", 4: "BHnn"}.get(layers[0].ndim, "")  # a list of one layer, not an array of all
+        axes = {2: "nn", 3: "Hnn", 4: "BHnn"}.get(layers[0].ndim, "")  # one layer in a list, not one array of layers
     return from_layers(layers, tokens=tokens, attention_mask=attention_mask, axes=axes, sums=sums, nan=nan,
                        name=name or "memory")
 
@@ -102,32 +112,37 @@ def _open_path(path: str, *, text: Any, text_pair: Any, ids: Any, image: Any, tr
                           images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
                           tokens=[str(token) for token in tokens or []], **read_words(sums, nan))
     if len(inputs) == 0:
-        raise Error(f"{path}: is a model, expected something to run it on; give text, ids or image")
+        raise Error(f"{path}: is a model and has no input to run on; give `text`, `ids` or `image`")
     given = text is not None or ids is not None or image is not None
     batch = not isinstance(text, (str, type(None))) or isinstance(image, (list, tuple)) if given else None
     return Source(inputs, Kind(), path, batch=batch)
 
 
-def read_words(sums: str, nan: str) -> dict[str, bool]:
+class ReadWords(TypedDict):
+    any_sums: bool
+    nan_identity: bool
+
+
+def read_words(sums: str, nan: str) -> ReadWords:
     for word, value, known in (("sums", sums, ("checked", "any")), ("nan", nan, ("error", "identity"))):
         if value not in known:
             raise Error(f"unknown {word} '{value}'; there are {known[0]} and {known[1]}")
-    return dict(any_sums=sums == "any", nan_identity=nan == "identity")
+    return ReadWords(any_sums=sums == "any", nan_identity=nan == "identity")
 
 
-def layers_of(given: Any) -> list[Any]:
-    """The layers in what a caller has: an array, a list of them, or a Hugging Face output."""
+def layers_of(given: Any) -> list[Array]:
+    """The layers of an array, a list of arrays, or a Hugging Face output."""
     if is_array(given):
         return [given]
-    attentions = getattr(given, "attentions", None)
+    attentions = given.attentions if isinstance(given, WithAttentions) else None
     if attentions is None and isinstance(given, dict):
         attentions = given.get("attentions")
     if attentions is not None:
         given = attentions
     elif hasattr(given, "logits") or hasattr(given, "last_hidden_state"):
         raise Error("output: holds no attention, expected outputs.attentions; models return none under sdpa or flash "
-                    "attention: use headwater.capture(model), or attn_implementation='eager' with "
-                    "output_attentions=True")
+                    "attention: use headwater.capture(model), or load the model with attn_implementation='eager' and "
+                    "run it with output_attentions=True")
     if isinstance(given, (list, tuple)):
         if len(given) == 0:
             raise Error("attentions: is empty, expected one array a layer; models return none under sdpa or flash "
@@ -141,7 +156,7 @@ def layers_of(given: Any) -> list[Any]:
                 "capture; see docs/python.md")
 
 
-def from_layers(layers: list[Any], *, tokens: Any = None, attention_mask: Any = None, axes: str = "",
+def from_layers(layers: list[Array], *, tokens: Any = None, attention_mask: Any = None, axes: str = "",
                 sums: str = "checked", nan: str = "error", name: str = "memory") -> Source:
     common_device(layers + ([attention_mask] if is_array(attention_mask) and _several(layers) else []), name)
     kind = Kind(layers[0])
@@ -152,8 +167,8 @@ def from_layers(layers: list[Any], *, tokens: Any = None, attention_mask: Any = 
     return Source(inputs, kind, name)
 
 
-def spread(lists: list[list[str]], mask: np.ndarray | None) -> list[list[str]]:
-    """Lists without the padding's tokens, as the engine takes them: with."""
+def spread(lists: list[list[str]], mask: NumPyArray | None) -> list[list[str]]:
+    """Adds a place for each padded position to lists that name real positions only, as the engine expects."""
     if mask is None or mask.ndim != 2 or len(lists) not in (1, len(mask)):
         return lists
     out = []

@@ -4,9 +4,8 @@ import random
 import pytest
 import torch
 
-from headwater import products
-from headwater.capturing import record
-from headwater.capturing.record import Record
+from headwater.torch import products, record
+from headwater.torch.record import Record
 
 
 def any_record(seed):

@@ -142,7 +142,7 @@ def test_maps_can_be_kept_instead_of_inputs():
         model(input_ids=ids, attention_mask=mask)
     with torch.no_grad(), hw.capture(model) as other:
         model(input_ids=ids, attention_mask=mask)
-    assert all(record.query is None for record in seen.call().records)
+    assert all(record.query is None for record in seen._call().records)
     assert (seen.rollout(item=1).values - other.rollout(item=1, fuse="max").values).abs().max() < 1e-6
     with pytest.raises(hw.Error, match="fused by max"):
         seen.rollout(fuse="mean")
@@ -176,7 +176,7 @@ def test_a_keyword_that_changes_attention_and_that_nobody_knows_raises():
 @pytest.mark.parametrize("call, sentence", [
     (lambda: hw.capture("bert"), "capture of str: expected a PyTorch model"),
     (lambda: hw.capture(encoder(), pattern="layer"), "there are layers.0.self_attn, layers.1.self_attn"),
-    (lambda: hw.capture(encoder(), pattern="("), "is no regular expression"),
+    (lambda: hw.capture(encoder(), pattern="("), "is not a regular expression"),
     (lambda: hw.capture(encoder(), how="magic"), "unknown how 'magic'"),
     (lambda: hw.capture(encoder(), keep="all"), "unknown keep 'all'"),
     (lambda: hw.capture(encoder(), fuse="mad"), "fuse 'mad'"),
@@ -224,7 +224,7 @@ def test_padding_can_be_told_afterwards_and_words_that_mean_nothing_are_refused(
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=torch.tensor([[5, 6, 7]]))
     assert seen.rollout(attention_mask=[[1, 1, 0]]).shape == (2, 2)
-    with pytest.raises(hw.Error, match="axes: was given beside a capture"):
+    with pytest.raises(hw.Error, match="`axes`: was given with a capture"):
         seen.rollout(axes="nn")
     with pytest.raises(hw.Error, match="has no item 3"):
         seen.maps(item=3)

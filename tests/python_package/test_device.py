@@ -7,7 +7,8 @@ import torch
 from conftest import softmax_rows
 
 import headwater as hw
-from headwater.device import device_method, device_metrics, lies_on_device
+from headwater.arrays import lies_on_device
+from headwater.torch.device import device_method, device_metrics
 
 LIMIT = 2e-6
 
@@ -26,6 +27,7 @@ def test_rollout_equals_the_engine(layers, words):
     ours, theirs = device_method("rollout", layers, **words), hw.rollout(layers, **words)
     assert ours.values.shape == theirs.values.shape and (ours.values - theirs.values).abs().max() < LIMIT
     assert ours.options == theirs.options and ours.rows == theirs.rows and ours.by_layer == theirs.by_layer
+    assert ours.notes == theirs.notes
 
 
 @pytest.mark.parametrize("method", ["average", "raw"])
@@ -33,6 +35,48 @@ def test_average_and_raw_equal_the_engine(layers, method):
     for words in ({}, dict(row=0), dict(fuse="min")):
         expected = getattr(hw, method)(layers, **words).values
         assert (device_method(method, layers, **words).values - expected).abs().max() < LIMIT
+
+
+EMPTIED = [dict(discard=0.5, empty="zero"), dict(discard=0.5), dict(residual=0), dict(residual=0, empty="zero"),
+           dict(residual=0, discard=0.5, empty="zero"), dict(residual=0, discard=0.9), dict(preset="tutorial", residual=0),
+           dict(residual=0, discard=0.5, order="discard-first"), dict(preset="tutorial", residual=0, divide="always")]
+
+
+@pytest.mark.parametrize("words", EMPTIED)
+def test_empty_rows_are_counted_and_noted_as_the_engine_does(layers, words):
+    layers[1][:, 3] = 0
+    layers[2][:, 5:7] = 0
+    ours = device_method("rollout", layers, sums="any", **words)
+    theirs = hw.rollout(layers, sums="any", **words)
+    assert ours.notes == theirs.notes and (ours.values - theirs.values).abs().max() < LIMIT
+    average = device_method("average", layers, sums="any", **words)
+    assert average.notes == hw.average(layers, sums="any", **words).notes
+
+
+def test_metrics_note_empty_rows_as_the_engine_does(layers):
+    layers[1][:, 3] = 0
+    ours, theirs = device_metrics(layers, sums="any", residual=0), hw.metrics(layers, sums="any", residual=0)
+    assert ours.notes == theirs.notes and ours.notes
+
+
+def test_metrics_of_a_device_are_written_as_json_only(layers, tmp_path):
+    found = device_metrics(layers)
+    found.save(tmp_path / "m.json")
+    assert json.loads((tmp_path / "m.json").read_text())["metrics"] == dict(found)
+    for name in ("m.png", "m.npz", "m"):
+        with pytest.raises(hw.Error, match="no format has the ending"):
+            found.save(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_a_batch_on_a_device_knows_its_heads_and_its_items(layers):
+    whole = [torch.stack([layer, layer.flip(0)]) for layer in layers]
+    ours, theirs = device_method("rollout", whole), hw.rollout(whole)
+    for k in (0, 1):
+        a, b = json.loads(ours.item(k).to_json()), json.loads(theirs.item(k).to_json())
+        assert a["source"]["heads"] == b["source"]["heads"] == 3 and a["source"]["item"] == k
+        assert np.allclose(a["values"], b["values"], atol=LIMIT)
+    assert ours.top(3)[1] == ours.item(1).top(3) and ours.shown_row(1) == theirs.shown_row(1)
 
 
 def test_batches_with_padding_and_metrics_equal_the_engine(batch):
@@ -69,14 +113,14 @@ def test_layers_on_two_devices_are_refused(layers):
 def test_what_torch_cannot_do_the_engine_says(monkeypatch, layers, words):
     with pytest.raises(hw.Error) as expected:
         hw.rollout(layers, **words)
-    monkeypatch.setattr("headwater.device.lies_on_device", lambda attention: True)
+    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention: True)
     with pytest.raises(hw.Error) as found:
         hw.rollout(layers, **words)
     assert str(found.value) == str(expected.value)
 
 
 def test_rows_on_a_device_are_checked_as_the_engine_does(monkeypatch, layers):
-    monkeypatch.setattr("headwater.device.lies_on_device", lambda attention: True)
+    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention: True)
     layers[2][1, 3] *= 2
     with pytest.raises(hw.Error, match="layer 2, head 1, row 3 sums to 2"):
         hw.rollout(layers)

@@ -72,8 +72,35 @@ def test_a_generation_names_its_tokens(tmp_path):
                             (dict(position="x"), "position")):
         with pytest.raises(hw.Error, match=sentence):
             seen.generation(**words)
+    for words in (dict(row=0), dict(row="cls")):
+        with pytest.raises(hw.Error, match="`row` .* is not an option of generation"):
+            seen.generation(**words)
     with pytest.raises(hw.Error, match="holds single steps"):
         seen.rollout()
+
+
+def steps_of(layers, m):
+    """Causal layers [L, H, n, n] as generate() returns them."""
+    n = layers.shape[-1]
+    first = tuple(layer[None, :, :m, :m] for layer in layers)
+    return [first] + [tuple(layer[None, :, p:p + 1, :p + 1] for layer in layers) for p in range(m, n)]
+
+
+@pytest.mark.parametrize("words", [dict(residual=0, divide="changed"), dict(residual=0, empty="zero"),
+                                   dict(residual=0), dict(layers="1:3"), dict(layers=slice(0, 2), fuse="max")])
+def test_options_of_a_generation_are_those_of_rollout(words):
+    layers = np.tril(np.random.default_rng(0).random((3, 2, 6, 6))).astype(np.float32)  # rows do not sum to 1
+    layers[1, :, 4] = 0
+    expected = hw.rollout(layers, by_layer=True, sums="any", **words)
+    found = hw.generation(steps_of(layers, 4), **words)
+    assert np.abs(found.M - expected.values[:, 3:, :4].transpose(1, 2, 0)).max() < 1e-5
+    assert found.options == expected.options | {"position": "predicting"}
+    assert found.notes == expected.notes
+
+
+def test_generate_refuses_a_row():
+    with pytest.raises(hw.Error, match="`row` 0: is not an option of generate"):
+        hw.generate("facts", "the", count=1, row=0)
 
 
 def test_outputs_without_steps_are_told_so():
@@ -171,6 +198,52 @@ def test_decoder_rows_over_target_and_source_follow_the_equations(kind, tmp_path
     hw.to_parquet(ours, tmp_path / "x.parquet")
 
 
+def stacks(seed=0):
+    """An output of an encoder-decoder model whose rows do not sum to 1, some of them empty: [1, H, ., .] a layer."""
+    class Output:
+        pass
+    random, out = np.random.default_rng(seed), Output()
+    for name, shape in (("encoder", (4, 4)), ("decoder", (3, 3)), ("cross", (3, 4))):
+        layers = [random.random((1, 2, *shape)).astype(np.float32) for _ in range(2)]
+        for layer in layers:
+            layer[0, :, 1] = 0
+        setattr(out, f"{name}_attentions", layers)
+    return out
+
+
+def prepared(map, residual, empty, divide):
+    map = (1 - residual) * map.astype(np.float64) + residual * np.eye(*map.shape)
+    sums = map.sum(1, keepdims=True)
+    if divide == "always" or residual > 0:
+        map = map / np.where(sums > 0, sums, 1)
+        if empty == "identity":
+            map[sums[:, 0] == 0] = np.eye(*map.shape)[sums[:, 0] == 0]
+    return map
+
+
+@pytest.mark.parametrize("residual", [0, 0.3])
+@pytest.mark.parametrize("empty", ["identity", "zero"])
+@pytest.mark.parametrize("divide", ["always", "changed"])
+def test_empty_and_divide_count_in_every_stack(residual, empty, divide):
+    out = stacks()
+    words = dict(residual=residual, empty=empty, divide=divide)
+    E, T, S = np.eye(4), np.eye(3), np.zeros((3, 4))
+    for layer in out.encoder_attentions:
+        E = prepared(layer[0].mean(0), **words) @ E
+    for own, cross in zip(out.decoder_attentions, out.cross_attentions):
+        A, C = prepared(own[0].mean(0), **words), prepared(cross[0].mean(0), 0, "zero", divide)
+        T, S = residual * (A @ T), residual * (A @ S) + (1 - residual) * (C @ E)
+    found = hw.encoder_decoder(out, **words)
+    assert np.abs(np.asarray(found) - np.concatenate([T, S], 1)).max() < 1e-5
+    assert bool(found.notes) == (residual == 0 and divide == "always")
+
+
+@pytest.mark.parametrize("word, value", [("layers", "0:1"), ("row", 0)])
+def test_options_that_mean_nothing_here_are_refused(word, value):
+    with pytest.raises(hw.Error, match=f"`{word}` {value}: is not an option of encoder_decoder"):
+        hw.encoder_decoder(stacks(), **{word: value})
+
+
 def test_generate_of_an_encoder_decoder_model_is_joined():
     model = make(*T5)
     ids = ids_and_mask("right")[0][:1]
@@ -211,5 +284,5 @@ def test_a_text_ends_at_a_stop_token():
     assert hw.generate("facts", prompt, count=4, stop=whole.generated[0].strip()).generated == whole.generated[:1]
     with pytest.raises(hw.Error, match="add `temperature` 1"):
         hw.generate("facts", prompt, top_k=3)
-    with pytest.raises(hw.Error, match="stop: was given beside ignore_end"):
+    with pytest.raises(hw.Error, match="`stop`: was given beside ignore_end"):
         hw.generate("facts", prompt, stop=[5], ignore_end=True)

@@ -92,7 +92,7 @@ def test_encoders_of_torch_have_gradients_too():
 
 @pytest.mark.parametrize("prepare, call, sentence", [
     (torch.no_grad, lambda seen: seen.gradient(), "ran without gradients"),
-    (torch.enable_grad, lambda seen: seen.gradient(9), "target 9 is not there, expected 0 to 2"),
+    (torch.enable_grad, lambda seen: seen.gradient(9), "there is no `target` 9, expected 0 to 2"),
     (torch.enable_grad, lambda seen: seen.gradient(rule="magic"), "unknown rule 'magic'"),
     (torch.enable_grad, lambda seen: seen.gradient(residual=0.1), "takes no residual"),
     (torch.enable_grad, lambda seen: seen.gradient(layer=5), "has no layer 5"),

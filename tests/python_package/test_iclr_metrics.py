@@ -6,7 +6,7 @@ import torch
 from models import TEXT, ids_and_mask, make
 
 import headwater as hw
-from headwater import memory
+from headwater.torch import memory
 
 KEYS = ["mean_attention", "max_attention", "attention_entropy", "attention_concentration", "rollout_max",
         "rollout_entropy", "batch_size", "seq_length"]

@@ -1,4 +1,6 @@
 """The package as it is installed: what importing costs, what it types, the command beside it."""
+import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from conftest import softmax_rows
 
 import headwater as hw
@@ -35,6 +38,51 @@ def test_every_function_and_class_is_documented():
         value = getattr(hw, name)
         if callable(value):
             assert (value.__doc__ or "").strip(), name
+
+
+def public():
+    """Every public function, and every public method of a public class."""
+    for name in hw.__all__:
+        value = getattr(hw, name)
+        if inspect.isfunction(value):
+            yield name, value
+        elif inspect.isclass(value) and value.__module__.startswith("headwater."):
+            for method, function in inspect.getmembers(value, inspect.isfunction):
+                if not method.startswith("_") and function.__module__.startswith("headwater."):
+                    yield f"{name}.{method}", function
+
+
+def test_help_shows_every_keyword_and_says_what_it_is_for():
+    for name, function in public():
+        signature = inspect.signature(function)
+        kinds = {parameter.kind for parameter in signature.parameters.values()}
+        assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}, name
+        assert (function.__doc__ or "").strip(), name
+        assert signature.return_annotation is not inspect.Signature.empty, name
+    text = pydoc.plain(pydoc.render_doc(hw.rollout))
+    assert all(f"{word}:" in text for word in ("residual", "discard", "layers", "row", "attention_mask", "item"))
+
+
+def test_the_keywords_that_help_shows_are_taken(stack):
+    shown = inspect.signature(hw.rollout).parameters
+    assert hw.rollout(stack, **{name: one.default for name, one in shown.items() if name != "attention"}).shape == (6, 6)
+
+
+def test_a_capture_shows_only_what_is_for_callers():
+    methods = {"average", "compare", "encoder_decoder", "flow", "generation", "gradient", "layers", "maps", "metrics",
+               "raw", "rollout"}
+    assert {name for name in dir(hw.Capture) if not name.startswith("_")} == methods
+    assert {name for name in vars(hw.Capture(torch.nn.Linear(1, 1))) if not name.startswith("_")} == {"how", "model"}
+
+
+@pytest.mark.parametrize("first", ["headwater.encoder_decoder", "headwater.torch", "headwater.compat",
+                                   "headwater.torch.capturing"])
+def test_names_at_the_top_are_the_same_whatever_is_imported_first(first):
+    words = (f"import importlib; importlib.import_module('{first}'); import headwater as hw; from headwater import torch\n"
+             "assert callable(hw.encoder_decoder) and callable(hw.capture) and callable(hw.AttentionRollout)\n"
+             "assert hw.compat.AttentionRollout is hw.AttentionRollout and hw.torch.capture is hw.capture is torch.capture")
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_stub_is_the_one_that_nanobind_makes(tmp_path):

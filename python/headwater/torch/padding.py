@@ -1,17 +1,21 @@
-"""Which positions of a batch are real, and what its tokens are called."""
+"""Which positions of a batch are real, and what its tokens are."""
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from ..protocols import Tokenizer
+
+Positions = Tensor | None  # the numbers of the real positions of an item; None: all are real
 NAMES = ("attention_mask", "decoder_attention_mask", "input_ids", "decoder_input_ids", "src_key_padding_mask",
          "output_attentions")
 
 
-def arguments_of(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Those of a model's arguments that say what is padding, however they were passed."""
+def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a model that say what its tokens are and which are padding."""
     found = {name: kwargs[name] for name in NAMES if kwargs.get(name) is not None}
     if args:
         try:
@@ -22,8 +26,8 @@ def arguments_of(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return found
 
 
-def real_positions(mask: Any, items: int, length: int, device: Any) -> list[Any]:
-    """For each item the numbers of its real positions, or None where all are."""
+def real_positions(mask: Any, items: int, length: int, device: torch.device) -> list[Positions]:
+    """The real positions of each item."""
     if mask is None:
         return [None] * items
     mask = torch.as_tensor(mask, device=device)
@@ -32,19 +36,20 @@ def real_positions(mask: Any, items: int, length: int, device: Any) -> list[Any]
     if mask.ndim != 2 or mask.shape[-1] < length or mask.shape[0] not in (1, items):
         return [None] * items
     mask = mask[:, -length:] != 0
-    out = []
+    out: list[Positions] = []
     for item in range(items):
         row = mask[item if mask.shape[0] > 1 else 0]
         out.append(None if bool(row.all()) else row.nonzero()[:, 0])
     return out
 
 
-def lengths(real: list[Any], length: int) -> list[int]:
+def lengths(real: list[Positions], length: int) -> list[int]:
     return [length if one is None else len(one) for one in real]
 
 
-def names_of(ids: Any, tokenizer: Any, real: list[Any], length: int) -> list[list[str]] | None:
-    """Tokens by a tokenizer from the ids that the model saw; None without either."""
+def names_of(ids: Tensor | None, tokenizer: Tokenizer | None, real: list[Positions],
+             length: int) -> list[list[str]] | None:
+    """The tokens of the ids that the model saw; None without ids or a tokenizer."""
     if tokenizer is None or ids is None or ids.ndim != 2 or ids.shape[1] != length:
         return None
     lists = []

@@ -1,9 +1,10 @@
-"""Batches in pieces that fit: split by what memory is free, and halved when it was not enough."""
+"""Batches in pieces that fit: split by the free memory, and halved when it was not enough."""
 from __future__ import annotations
 
 from typing import Any, Callable, Mapping
 
 import torch
+from torch import Tensor
 
 SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory", "alloc_failed")
 
@@ -14,8 +15,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in SIGNS)
 
 
-def free_bytes(device: Any) -> int:
-    """What may be taken: of a GPU what the driver and torch's own cache have, of the CPU what Linux says."""
+def free_bytes(device: torch.device) -> int:
+    """The free memory: for a GPU the driver's and that of torch's cache, for the CPU what Linux reports."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -29,28 +30,29 @@ def free_bytes(device: Any) -> int:
     return 4 << 30
 
 
-def bytes_of_item(model: Any, length: int) -> int:
-    """A guess of what one item of this length takes while the model runs and is captured."""
+def bytes_of_item(model: torch.nn.Module, length: int) -> int:
+    """A guess at the memory that one item of this length takes while the model runs in a capture."""
     config = getattr(model, "config", None)
     wide = int(getattr(config, "hidden_size", 0) or 1024)
     words = int(getattr(config, "vocab_size", 0) or 0)
     return 4 * (length * (40 * wide + 2 * words) + 6 * length * length)
 
 
-def first_piece(model: Any, items: int, length: int, device: Any) -> int:
+def first_piece(model: torch.nn.Module, items: int, length: int, device: torch.device) -> int:
+    """How many items to try at once."""
     return max(1, min(items, free_bytes(device) // 2 // max(1, bytes_of_item(model, length))))
 
 
 def cut(batch: Mapping[str, Any], begin: int, end: int, items: int) -> dict[str, Any]:
-    """Items begin ... end - 1 of everything in a batch that has as many."""
-    return {name: value[begin:end] if hasattr(value, "shape") and value.ndim and value.shape[0] == items else value
+    """Items begin ... end - 1 of every tensor in a batch that has `items` of them."""
+    return {name: value[begin:end] if isinstance(value, Tensor) and value.ndim and value.shape[0] == items else value
             for name, value in batch.items()}
 
 
 def in_pieces(items: int, piece: int, work: Callable[[int, int], None]) -> int:
-    """Calls work(begin, end) over all items, `piece` at a time. Out of memory halves the piece and does it again.
+    """Calls work(begin, end) over all items, `piece` at a time. If memory runs out, it halves the piece and tries again.
 
-    What `work` adds to must be added only once it has succeeded. Returns the size that went through.
+    `work` must keep its results only once it has succeeded. Returns the size of the last pieces.
     """
     begin = 0
     while begin < items:
@@ -61,7 +63,7 @@ def in_pieces(items: int, piece: int, work: Callable[[int, int], None]) -> int:
             if not is_out_of_memory(error) or end - begin == 1:
                 raise
             piece = max(1, (end - begin) // 2)
-            error = None  # its frames hold the tensors that did not fit
+            error.__traceback__ = None  # its frames hold the tensors that did not fit
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
             continue

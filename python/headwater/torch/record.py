@@ -3,8 +3,8 @@
     scores = scale Q K^T;  softcap: c tanh(scores / c);  plus position bias;  plus mask
     probabilities = softmax(scores), with a sink s_h: over scores and s_h, whose share is dropped
 
-Q and K are kept as the model made them, without a copy; a map is made of them when a method asks, some rows and heads
-at a time, so that heads x n x n never exists.
+Q and K are kept as the model made them, without a copy. A map is computed when a method asks for it, some rows and heads
+at a time, so heads x n x n never exists.
 """
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from functools import lru_cache
 from typing import Any, Iterator
 
 import torch
+from torch import Tensor
 
 from .. import _engine
-from ..products import float_product
+from ..errors import Error
+from .padding import Positions
+from .products import float_product
 
-# Probabilities that exist at a time: on a GPU enough that launches do not count, on the CPU what caches hold.
+# How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
 BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
-LEAST_ROWS = 64  # of a block: fewer make poor matrix products
+LEAST_ROWS = 64  # of a block: fewer make slow matrix products
+
+Sight = tuple[bool, bool, int]  # plain, causal, window
 
 
 @dataclass
@@ -27,29 +32,48 @@ class Record:
     """One attention call: query [B, H, Q, d], key [B, G, K, d]; or `weights`, the heads fused already."""
 
     name: str
-    query: Any = None
-    key: Any = None
+    query: Tensor | None = None
+    key: Tensor | None = None
     scale: float = 1.0
     causal: bool = False  # a query at position i sees keys up to first + i
     first: int = 0
     window: int = 0  # of these, the last `window`
-    mask: Any = None  # boolean (True is seen) or added to the scores; [B or 1, H or 1, Q or 1, K]
+    mask: Tensor | None = None  # boolean (True is seen) or added to the scores; [B or 1, H or 1, Q or 1, K]
     softcap: float | None = None
-    bias: Any = None  # added to the scores, [B or 1, H, Q, K]
-    sinks: Any = None  # [H]
-    value: Any = None  # with `out`, where gradients are on
-    out: Any = None
+    bias: Tensor | None = None  # added to the scores, [B or 1, H, Q, K]
+    sinks: Tensor | None = None  # [H]
+    value: Tensor | None = None  # with `out`, if gradients are on
+    out: Tensor | None = None
     heads_last: bool = True  # out is [B, Q, H, d], else [B, H, Q, d]
     dropout: float = 0.0
-    mean: Any = None  # [B, Q, K] float32, the heads' mean, where it was made along with the model's own output
-    weights: Any = None  # [B, Q, K] float32, fused by `fuse`
+    mean: Tensor | None = None  # [B, Q, K] float32, the mean of the heads, if it came with the model's output
+    weights: Tensor | None = None  # [B, Q, K] float32, fused by `fuse`
     fuse: str = ""
     heads_of_weights: int = 1
     sights: dict[Any, Any] = field(default_factory=dict)  # of masks, shared by all records of a pass
 
     @property
+    def kept(self) -> Tensor:
+        """The queries, or the weights of a record without."""
+        kept = self.query if self.query is not None else self.weights
+        assert kept is not None
+        return kept
+
+    @property
+    def q(self) -> Tensor:
+        """The queries of a record that has them."""
+        assert self.query is not None
+        return self.query
+
+    @property
+    def k(self) -> Tensor:
+        """The keys of a record that has them."""
+        assert self.key is not None
+        return self.key
+
+    @property
     def batch(self) -> int:
-        return (self.query if self.query is not None else self.weights).shape[0]
+        return self.kept.shape[0]
 
     @property
     def heads(self) -> int:
@@ -57,29 +81,29 @@ class Record:
 
     @property
     def queries(self) -> int:
-        return (self.query if self.query is not None else self.weights).shape[-2]
+        return self.kept.shape[-2]
 
     @property
     def keys(self) -> int:
-        return self.key.shape[-2] if self.key is not None else self.weights.shape[-1]
+        return self.k.shape[-2] if self.weights is None else self.weights.shape[-1]
 
     @property
-    def device(self) -> Any:
-        return (self.query if self.query is not None else self.weights).device
+    def device(self) -> torch.device:
+        return self.kept.device
 
     @property
     def is_half(self) -> bool:
-        """Whether its numbers were made of half precision."""
+        """Whether its numbers come from half precision."""
         return self.query is not None and self.query.dtype.itemsize < 4
 
     @property
     def _block_numbers(self) -> int:
         return BLOCK_NUMBERS.get(self.device.type, BLOCK_NUMBERS["cuda"])
 
-    # -- which keys a query sees, in one word where there is one
+    # -- which keys a query sees, if causal and window say it
 
-    def sight(self, item: int, real: Any, real_keys: Any) -> tuple[bool, bool, int]:
-        """(plain, causal, window): whether causal and window say it all for the real positions."""
+    def sight(self, item: int, real: Positions, real_keys: Positions) -> Sight:
+        """(plain, causal, window); plain: causal and window say it all for the real positions."""
         if self.bias is not None or self.softcap is not None or self.sinks is not None:
             return False, False, 0
         if self.mask is None:
@@ -89,16 +113,18 @@ class Record:
         key = (id(self.mask), item, id(real))
         if key not in self.sights:
             self.sights[key] = (self._sight(item, real, real_keys), self.mask)  # the mask lives as long as its id
-        return self.sights[key][0]
+        sight: Sight = self.sights[key][0]
+        return sight
 
-    def looks_back(self, item: int, real: Any) -> bool:
-        """Whether the map of an item is lower triangular, as far as one word says it."""
+    def looks_back(self, item: int, real: Positions) -> bool:
+        """Whether the map of an item is known to be lower triangular."""
         if self.query is None or self.queries != self.keys or self.first:
             return False
         plain, causal, _ = self.sight(item, real, real)
         return plain and causal
 
-    def _sight(self, item: int, real: Any, real_keys: Any) -> tuple[bool, bool, int]:
+    def _sight(self, item: int, real: Positions, real_keys: Positions) -> Sight:
+        assert self.mask is not None
         mask = self.mask[item if self.mask.shape[0] > 1 else 0, 0]
         if mask.dtype != torch.bool:
             seen = mask == 0
@@ -124,19 +150,19 @@ class Record:
 
     # -- maps
 
-    def map(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
-        """[count, keys] float32 of an item: real rows number `rows` (a range), real keys; on the record's device."""
+    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
+        """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only."""
         if self.weights is not None:
             return self._given(item, fuse, rows, real, real_keys)
         if self.mean is not None and fuse == "mean" and real is None and real_keys is None:
-            # NumPy's copy: torch's waits, in a child of fork(), for threads that are not there.
+            # NumPy copies it: in a child of fork(), torch would wait for threads that do not exist.
             return torch.from_numpy(self.mean[item, rows.start:rows.stop].numpy().copy())
         plain, causal, window = self.sight(item, real, real_keys)
         if plain and self.device.type == "cpu":
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
-    def _by_blocks(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
+    def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
         out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
         begun: set[int] = set()
         heads = heads_of(fuse, self.heads)
@@ -154,8 +180,8 @@ class Record:
             begun.add(block.first)
         return out.div_(self.heads) if fuse == "mean" else out
 
-    def maps(self) -> Any:
-        """The mean over heads of all items at their padded length, [B, Q, K] float32; several items at a time."""
+    def maps(self) -> Tensor:
+        """The mean over heads of all items at their padded length, [B, Q, K] float32."""
         if self.weights is not None:
             return self.weights.clone()
         if self.mean is not None:
@@ -167,24 +193,26 @@ class Record:
         rows, heads = range(self.queries), range(self.heads)
         for first in range(0, self.batch, many):
             items = slice(first, min(first + many, self.batch))
-            query, key = self.query[items].detach(), self.key[items].detach()
+            query, key = self.q[items].detach(), self.k[items].detach()
             scores = products(query.flatten(0, 1), key.flatten(0, 1), range(query.shape[0] * self.heads),
-                              self.heads // self.key.shape[1]).mul_(self.scale)
+                              self.heads // self.k.shape[1]).mul_(self.scale)
             crop = Crop(items, heads, rows, slice(None), 0, self.keys, None)
             scores = scores.view(-1, self.heads, self.queries, self.keys)
             torch.mean(self._softmax(scores, crop, (False, False, 0)), 1, out=out[items])
         return out
 
-    def _given(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any) -> Any:
+    def _given(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
+        assert self.weights is not None
         if fuse != self.fuse:
-            raise _engine.Error(f"capture: its heads were fused by {self.fuse} as they arrived, expected "
-                                f"{self.fuse}, not {fuse}; capture with fuse='{fuse}'")
+            raise Error(f"capture: its heads were fused by {self.fuse} as they arrived, not by {fuse}; capture "
+                                f"with fuse='{fuse}'")
         map = self.weights[item]
         map = map[real[rows.start:rows.stop] if real is not None else slice(rows.start, rows.stop)]
         return map[:, real_keys] if real_keys is not None else map.clone()
 
-    def _by_engine(self, item: int, fuse: str, rows: Any, real: Any, real_keys: Any, causal: bool, window: int) -> Any:
-        query, key = self.query[item], self.key[item]
+    def _by_engine(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions, causal: bool,
+                   window: int) -> Tensor:
+        query, key = self.q[item], self.k[item]
         query = query[:, real[rows.start:rows.stop]] if real is not None else query[:, rows.start:rows.stop]
         if real_keys is not None:
             key = key[:, real_keys]
@@ -193,14 +221,14 @@ class Record:
         query = query.detach().float().transpose(0, 1).reshape(query.shape[1], -1)
         key = key.detach().float().transpose(0, 1).reshape(key.shape[1], -1)
         out = torch.empty(query.shape[0], key.shape[0])
-        _engine.attention_map(query, key, out, self.heads, self.key.shape[1], float(self.scale), causal, window,
+        _engine.attention_map(query.numpy(), key.numpy(), out.numpy(), self.heads, self.k.shape[1], float(self.scale), causal, window,
                               self.first + rows.start, fuse)
         return out
 
-    def probabilities(self, item: int, rows: Any, real: Any, real_keys: Any,
+    def probabilities(self, item: int, rows: range, real: Positions, real_keys: Positions,
                       heads: range) -> Iterator[tuple[range, Block]]:
         """(heads, their probabilities) in blocks: some rows, some heads, the keys that any of these rows sees."""
-        key = self.key[item].detach()
+        key = self.k[item].detach()
         key = key if real_keys is None else key[:, real_keys]
         key = key.float() if key.device.type == "cpu" else key
         columns = key.shape[1]
@@ -208,7 +236,7 @@ class Record:
         numbers = self._block_numbers
         height = max(1, min(len(rows), max(LEAST_ROWS, numbers // max(1, columns * len(heads)))))
         width = max(1, numbers // (height * max(columns, 1)))
-        group = self.heads // self.key.shape[1]
+        group = self.heads // self.k.shape[1]
         width = width - width % group if width > group else width
         for first in range(0, len(rows), height):
             some_rows = range(rows.start + first, rows.start + min(first + height, len(rows)))
@@ -216,13 +244,13 @@ class Record:
             which = slice(some_rows.start, some_rows.stop) if real is None else real[some_rows.start:some_rows.stop]
             for begin in range(heads.start, heads.stop, width):
                 some = range(begin, min(begin + width, heads.stop))
-                query = self.query[item, begin:some.stop].detach()[:, which]
+                query = self.q[item, begin:some.stop].detach()[:, which]
                 scores = products(query, key[:, low:high], some, group).mul_(self.scale)
                 crop = Crop(item, some, some_rows, which, low, high, real_keys)
                 yield some, Block(self._softmax(scores, crop, sight), first, len(some_rows), low)
 
-    def _seen(self, sight: tuple[bool, bool, int], rows: range, columns: int) -> tuple[int, int]:
-        """The keys low ... high - 1, of which these rows see some; all, where a mask decides."""
+    def _seen(self, sight: Sight, rows: range, columns: int) -> tuple[int, int]:
+        """The range low ... high - 1 of the keys that these rows may see; all keys if a mask decides."""
         plain, causal, window = sight
         if not plain or not causal:
             return 0, columns
@@ -230,8 +258,8 @@ class Record:
         low = max(0, first + rows.start - window + 1) if window else 0
         return min(low, columns - 1), max(1, min(columns, first + rows.stop))
 
-    def _softmax(self, scores: Any, crop: Crop, sight: tuple[bool, bool, int]) -> Any:
-        """[..., h, r, keys] scores to probabilities."""
+    def _softmax(self, scores: Tensor, crop: Crop, sight: Sight) -> Tensor:
+        """Turns [..., h, r, keys] scores into probabilities."""
         if self.softcap is not None:
             scores = torch.tanh(scores.div_(self.softcap)).mul_(self.softcap)
         plain, causal, window = sight
@@ -247,20 +275,20 @@ class Record:
         scores = scores.sub_(top).exp_()
         return scores.div_(scores.sum(-1, keepdim=True) + (sink - top).exp())
 
-    def _look_back(self, scores: Any, crop: Crop, causal: bool, window: int) -> None:
-        """Takes away the keys that lie behind a row, or too far before it."""
+    def _look_back(self, scores: Tensor, crop: Crop, causal: bool, window: int) -> None:
+        """Masks the keys after a row, or too far before it."""
         if not causal and not window:
             return
         first = (self.first if self.mask is None else 0) + crop.rows.start
-        # Without a window, all rows see what lies before the first of them.
+        # Without a window, every row sees all keys before the first row.
         begin = crop.low if window else max(crop.low, min(crop.high, first))
         unseen = behind(len(crop.rows), crop.high - begin, first - begin, causal, window, scores.device)
         scores[..., begin - crop.low:].masked_fill_(unseen, float("-inf"))
 
 
 @lru_cache(maxsize=8)
-def behind(rows: int, columns: int, first: int, causal: bool, window: int, device: Any) -> Any:
-    """[rows, columns], true where column j is out of sight of row i, which stands at column first + i."""
+def behind(rows: int, columns: int, first: int, causal: bool, window: int, device: torch.device) -> Tensor:
+    """[rows, columns], true where row i, at column first + i, does not see column j."""
     place = torch.arange(first, first + rows, device=device)[:, None]
     column = torch.arange(columns, device=device)
     unseen = column > place if causal else column >= place + window
@@ -271,12 +299,12 @@ def behind(rows: int, columns: int, first: int, causal: bool, window: int, devic
 class Block:
     """Probabilities [h, r, keys] float32 of rows first ... first + count - 1, of keys low ... low + keys - 1."""
 
-    values: Any
+    values: Tensor
     first: int
     count: int
     low: int
 
-    def of(self, matrix: Any) -> Any:
+    def of(self, matrix: Tensor) -> Tensor:
         """The part of a [rows, keys] matrix that it covers."""
         return matrix[self.first:self.first + self.count, self.low:self.low + self.values.shape[-1]]
 
@@ -288,13 +316,13 @@ class Crop:
     item: int | slice
     heads: range
     rows: range
-    which: Any  # the rows among all positions
+    which: slice | Tensor  # the rows among all positions
     low: int
     high: int
-    real_keys: Any
+    real_keys: Positions
 
-    def add(self, scores: Any, added: Any) -> Any:
-        """Scores with a mask or a bias."""
+    def add(self, scores: Tensor, added: Tensor) -> Tensor:
+        """Adds a mask or a bias to scores, in place."""
         part = added[self.item if added.shape[0] > 1 else 0]
         part = part[..., self.heads.start:self.heads.stop, :, :] if part.shape[-3] > 1 else part
         part = part[..., self.which, :] if part.shape[-2] > 1 else part
@@ -305,10 +333,10 @@ class Crop:
         return scores.add_(part.detach())
 
 
-def products(query: Any, key: Any, heads: range, group: int) -> Any:
+def products(query: Tensor, key: Tensor, heads: range, group: int) -> Tensor:
     """Q K^T [h, r, keys] float32 of query [h, r, d] and all key heads [G, keys, d]."""
     count, rows, _ = query.shape
-    if group > 1 and heads.start % group == 0 and count % group == 0:  # heads of a group share their keys: one product
+    if group > 1 and heads.start % group == 0 and count % group == 0:  # the heads of a group share their keys: one product
         query = query.reshape(count // group, group * rows, -1)
         key = key[heads.start // group:heads.stop // group]
     else:
@@ -317,9 +345,10 @@ def products(query: Any, key: Any, heads: range, group: int) -> Any:
 
 
 def heads_of(fuse: str, heads: int) -> range:
+    """The heads that a fusion needs."""
     if not fuse.startswith("head:"):
         return range(heads)
     head = int(fuse[5:])
     if not -heads <= head < heads:
-        raise _engine.Error(f"capture: has no head {head}, expected 0 to {heads - 1}; choose another")
+        raise Error(f"capture: has no head {head}, expected 0 to {heads - 1}; choose another")
     return range(head % heads, head % heads + 1)

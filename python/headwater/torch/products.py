@@ -1,13 +1,12 @@
-"""Matrix products on a device: float32 results whatever the operands are, and nothing spent on halves that are zero."""
+"""Matrix products on a device: float32 results for any operands, and no work on triangles that are zero."""
 from __future__ import annotations
 
-from typing import Any
-
 import torch
+from torch import Tensor
 
-BLOCK_ROWS = 1024  # of a product that is made in pieces
+BLOCK_ROWS = 1024  # of a product that is computed in pieces
 SMALL = 2048  # below this, pieces cost more than they save
-LONG = 2048  # tensor cores cut off where others round: no longer sums than these are left to them
+LONG = 2048  # tensor cores truncate where others round: they get no longer sums than these
 
 _float_out: dict[torch.device, bool] = {}  # whether a device multiplies half precision into float32
 
@@ -23,7 +22,7 @@ def has_float_out(device: torch.device) -> bool:
     return _float_out[device]
 
 
-def float_product(a: Any, b: Any) -> Any:
+def float_product(a: Tensor, b: Tensor) -> Tensor:
     """[k, m, n] float32 of [k, m, d] and [k, d, n]; sums are kept in float32."""
     if a.dtype == b.dtype and a.dtype in (torch.bfloat16, torch.float16) and a.device.type == "cuda" and \
             has_float_out(a.device):
@@ -31,18 +30,18 @@ def float_product(a: Any, b: Any) -> Any:
     return torch.matmul(a.float(), b.float())
 
 
-def halves(matrix: Any) -> tuple[Any, Any]:
+def halves(matrix: Tensor) -> tuple[Tensor, Tensor]:
     """Two bfloat16 matrices whose sum is this one to 16 bits."""
     high = matrix.bfloat16()
     return high, (matrix - high).bfloat16()
 
 
-def product(a: Any, b: Any, *, lower: bool = False, coarse: bool = False, into: Any = None) -> Any:
+def product(a: Tensor, b: Tensor, *, lower: bool = False, coarse: bool = False, into: Tensor | None = None) -> Tensor:
     """a b of float32 [n, n] matrices.
 
-    `lower`: both are lower triangular, and what is zero is left out. `coarse`: their numbers come from half precision,
-    so that 16 bits of each number are enough, which tensor cores do: a relative error of at most 2 / 2^16 by the
-    numbers, mostly half of that, and less by the sums. `into` may be `a`.
+    `lower`: both are lower triangular, and zeros are skipped. `coarse`: their numbers come from half precision, so 16
+    bits of each are enough, which tensor cores can do: the relative error is at most 2 / 2^16 from the numbers, mostly
+    half of that, and less from the sums. `into` may be `a`.
     """
     n = len(b)
     if len(a) != n or n < SMALL:
@@ -62,7 +61,7 @@ def product(a: Any, b: Any, *, lower: bool = False, coarse: bool = False, into: 
     return out
 
 
-def coarse_piece(a: Any, b_high: Any, b_low: Any) -> Any:
+def coarse_piece(a: Tensor, b_high: Tensor, b_low: Tensor) -> Tensor:
     a_high, a_low = halves(a)
     piece = torch.mm(a_low, b_low, out_dtype=torch.float32)
     piece += torch.mm(a_high, b_low, out_dtype=torch.float32)

@@ -1,38 +1,39 @@
-"""Capture through transformers' AttentionInterface: every attention of a model passes one registry on its way.
+"""Capture through transformers' AttentionInterface: a registry that every attention call goes through.
 
-While a capture is open, the registry's functions are wrapped: the wrapper calls the one that was there, so that the
-model's masks, output and backward stay what they are, and keeps Q, K and what changes their scores. In place of sdpa,
-where one_pass.py serves, the engine computes. Eager attention, which is no entry of the registry, becomes one for that
-time.
+While a capture is open, the functions in the registry are wrapped. The wrapper calls the original function, so the
+model's masks, output and backward pass stay the same, and keeps Q, K and whatever changes their scores. Where
+one_pass.py can, the engine computes instead of sdpa. Eager attention is not in the registry; it is added for that time.
 """
 from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import torch
+from torch import Tensor
 
-from .._engine import Error
+from ..errors import Error
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
 
-# Keywords that change no probability, or that are in the mask already.
+if TYPE_CHECKING:
+    from .recording import Recording
+
+# Keywords that change no probability, or that the mask includes already.
 HARMLESS = {"dropout", "scaling", "is_causal", "sliding_window", "softcap", "s_aux", "position_bias", "deterministic",
             "output_attentions", "output_hidden_states", "return_dict", "use_cache", "cache_position", "position_ids",
             "position_embeddings", "num_items_in_batch", "labels", "past_key_values", "input_ids", "logits_to_keep",
             "cache", "layer_idx", "output_router_logits", "cross_attention_cache", "inputs_embeds"}
 
 lock = threading.RLock()
-open_captures: list[Any] = []  # the latest last
-wrapped: dict[str, Callable[..., Any]] = {}  # what stood in the registry
-
-
-EAGER = "headwater_eager"  # stands for eager attention where the first versions of transformers 5 look it up
+open_captures: list[Recording] = []  # the latest last
+wrapped: dict[str, Callable[..., Any] | None] = {}  # what was in the registry
+EAGER = "headwater_eager"  # a name for eager attention in the first versions of transformers 5
 
 
 def registry() -> Any:
-    """transformers' mapping, or None where there is none."""
+    """transformers' mapping, or None if there is none."""
     try:
         from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
     except ImportError:
@@ -40,17 +41,17 @@ def registry() -> Any:
     return ALL_ATTENTION_FUNCTIONS if hasattr(ALL_ATTENTION_FUNCTIONS, "_global_mapping") else None
 
 
-def rename_eager(capture: Any, mapping: Any) -> None:
-    """Before 5.1 or so eager attention never asks the registry; under another name, with its own masks, it does."""
+def rename_eager(capture: Recording, mapping: Any) -> None:
+    """Before 5.1 or so, eager attention bypasses the registry. Under another name, with its own masks, it does not."""
     if hasattr(mapping, "get_interface"):
         return
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
     mapping._global_mapping[EAGER] = wrapper("eager", None)
     ALL_MASK_ATTENTION_FUNCTIONS._global_mapping[EAGER] = ALL_MASK_ATTENTION_FUNCTIONS["eager"]
-    for config in {id(module.config): module.config for module in capture.names if hasattr(module, "config")}.values():
+    for config in {id(module.config): module.config for module in capture._names if hasattr(module, "config")}.values():
         if getattr(config, "_attn_implementation_internal", None) == "eager":
-            capture.restore.append((config, "_attn_implementation_internal", "eager"))
-            config._attn_implementation_internal = EAGER
+            capture._restore.append((config, "_attn_implementation_internal", "eager"))
+            setattr(config, "_attn_implementation_internal", EAGER)
 
 
 def usable(model: Any) -> bool:
@@ -65,79 +66,82 @@ def usable(model: Any) -> bool:
     return all(module._can_set_attn_implementation() for module in inner)
 
 
-def begin(capture: Any) -> None:
+def begin(capture: Recording) -> None:
     with lock:
         if not open_captures:
             mapping = registry()
             for key in [*mapping.keys(), "eager"]:
-                stood = mapping._global_mapping.get(key)
-                wrapped[key] = stood
-                mapping._global_mapping[key] = wrapper(key, stood)
+                original = mapping._global_mapping.get(key)
+                wrapped[key] = original
+                mapping._global_mapping[key] = wrapper(key, original)
         open_captures.append(capture)
         rename_eager(capture, registry())
 
 
-def end(capture: Any) -> None:
+def end(capture: Recording) -> None:
     with lock:
         if capture not in open_captures:
             return
         open_captures.remove(capture)
         if not open_captures:
             mapping = registry()
-            for key, stood in wrapped.items():
-                if stood is None:
+            for key, original in wrapped.items():
+                if original is None:
                     mapping._global_mapping.pop(key, None)
                 else:
-                    mapping._global_mapping[key] = stood
+                    mapping._global_mapping[key] = original
             wrapped.clear()
 
 
-def eager_of(module: Any) -> Callable[..., Any]:
-    """The eager function of the file that a module's class, or one of its bases, is from."""
+def eager_of(module: torch.nn.Module) -> Callable[..., Any]:
+    """The eager function in the file that defines the class of a module, or one of its bases."""
     for kind in type(module).__mro__:
-        function = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
+        function: Callable[..., Any] | None = getattr(sys.modules.get(kind.__module__), "eager_attention_forward", None)
         if function is not None:
             return function
     raise Error(f"{type(module).__name__}: has no eager attention in its file, expected eager_attention_forward; "
                 "load the model with attn_implementation='sdpa'")
 
 
-def wrapper(key: str, stood: Callable[..., Any] | None) -> Callable[..., Any]:
-    def attention(module: Any, query: Any, keys: Any, value: Any, attention_mask: Any, *args: Any, **words: Any) -> Any:
-        owners = [capture for capture in open_captures if capture.wants(module)]
-        function = stood if stood is not None else eager_of(module)
+def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
+    def attention(module: torch.nn.Module, query: Tensor, keys: Tensor, value: Tensor, attention_mask: Tensor | None,
+                  *args: Any, **words: Any) -> Any:
+        owners = [capture for capture in open_captures if capture._wants(module)]
+        function = original if original is not None else eager_of(module)
         if not owners:
             return function(module, query, keys, value, attention_mask, *args, **words)
         if args:
-            raise Error(f"{type(module).__name__}: passes attention {len(args)} more arguments by place, expected "
+            raise Error(f"{type(module).__name__}: gives attention {len(args)} more positional arguments, expected "
                         "keywords; capture with how='sdpa'")
         check(module, words)
         record = record_of(key, module, query, keys, attention_mask, words)
-        record.sights = owners[0].current().sights
+        record.sights = owners[0]._current().sights
         capped = record.softcap is not None or record.sinks is not None
-        if stood is None and capped and not record.dropout and not any(one.asked_for_weights(words) for one in owners):
-            out, weights = blocked(record, value), None
-        elif is_sdpa(stood) and words.get("cache") is None and serves(record, value):
+        if original is None and capped and not record.dropout and not any(one._asked_for_weights(words) for one in owners):
+            weights: Tensor | None = None
+            out = blocked(record, value)
+        elif is_sdpa(original) and words.get("cache") is None and serves(record, value):
             out, weights = attend(record, value), None
         else:
             out, weights = function(module, query, keys, value, attention_mask, **words)
         if out.requires_grad:
             record.value, record.out = value, out
         for capture in owners:
-            capture.keep(record, module)
+            capture._keep(record, module)
         return out, weights
 
     return attention
 
 
-def check(module: Any, words: dict[str, Any]) -> None:
+def check(module: torch.nn.Module, words: dict[str, Any]) -> None:
     for word, value in words.items():
         if value is not None and word not in HARMLESS and not word.startswith("output_"):
             raise Error(f"{type(module).__name__}: gives attention the keyword '{word}', which headwater does not "
                         "know; capture with how='eager', or leave the keyword out")
 
 
-def record_of(key: str, module: Any, query: Any, keys: Any, mask: Any, words: dict[str, Any]) -> Record:
+def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, mask: Tensor | None,
+              words: dict[str, Any]) -> Record:
     queries, length = query.shape[2], keys.shape[2]
     scale = words.get("scaling")
     record = Record(name="", query=query, key=keys, scale=query.shape[-1] ** -0.5 if scale is None else float(scale),
@@ -148,8 +152,8 @@ def record_of(key: str, module: Any, query: Any, keys: Any, mask: Any, words: di
     if mask is not None and mask.ndim == 4:
         record.mask = mask[..., :length]
     elif key == "eager":
-        record.causal = False  # its masks say all
-    elif "flash" in key:  # looks back from the last key, and masks by padding alone
+        record.causal = False  # its mask says it all
+    elif "flash" in key:  # looks back from the last key; its mask is for padding only
         record.causal, record.first = bool(causal), length - queries
         record.window = int(words.get("sliding_window") or 0)
         if mask is not None:
@@ -165,8 +169,8 @@ def record_of(key: str, module: Any, query: Any, keys: Any, mask: Any, words: di
     return record
 
 
-def flash_mask(mask: Any, record: Record, queries: int, keys: int) -> Any:
-    """Padding [B, K] and looking back as one mask."""
+def flash_mask(mask: Tensor, record: Record, queries: int, keys: int) -> Tensor:
+    """Padding [B, K], looking back and the window as one mask."""
     seen = mask[:, None, None, -keys:] != 0
     if record.causal:
         i = torch.arange(queries, device=mask.device)[:, None] + record.first
@@ -175,11 +179,11 @@ def flash_mask(mask: Any, record: Record, queries: int, keys: int) -> Any:
     return seen
 
 
-def blocked(record: Record, value: Any) -> Any:
-    """Eager attention's output [B, Q, H, d] for soft caps and sinks, of which sdpa knows nothing: block by block."""
-    if torch.is_grad_enabled() and (record.query.requires_grad or value.requires_grad):
+def blocked(record: Record, value: Tensor) -> Tensor:
+    """Eager attention's output [B, Q, H, d], block by block, for soft caps and sinks, which sdpa does not support."""
+    if torch.is_grad_enabled() and (record.q.requires_grad or value.requires_grad):
         return differentiable(record, value)
-    batch, heads, queries, _ = record.query.shape
+    batch, heads, queries, _ = record.q.shape
     out = torch.empty(batch, queries, heads, value.shape[-1], dtype=value.dtype, device=value.device)
     group = heads // value.shape[1]
     for item in range(batch):
@@ -191,11 +195,11 @@ def blocked(record: Record, value: Any) -> Any:
     return out
 
 
-def differentiable(record: Record, value: Any) -> Any:
-    """The same as one expression, where a backward pass will ask for it."""
+def differentiable(record: Record, value: Tensor) -> Tensor:
+    """The same as one expression, for a backward pass."""
     group = record.heads // value.shape[1]
-    keys, values = record.key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
-    scores = torch.matmul(record.query, keys.transpose(-1, -2)) * record.scale
+    keys, values = record.k.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+    scores = torch.matmul(record.q, keys.transpose(-1, -2)) * record.scale
     if record.softcap is not None:
         scores = torch.tanh(scores / record.softcap) * record.softcap
     for added in (record.bias, record.mask):

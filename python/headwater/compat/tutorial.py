@@ -1,8 +1,8 @@
-"""The class of a tutorial in circulation, method for method: torch tensors in and out, the same numbers.
+"""The class of a widely copied tutorial, method for method: torch tensors in and out, the same numbers.
 
-It fuses heads, adds the residual, drops the smallest weights, divides rows, multiplies layers from below; of a batch it
-takes the first item, and without a residual it divides nothing. The figures are returned; a window opens only where
-matplotlib has one.
+It fuses heads, adds the residual, drops the smallest weights, divides rows and multiplies layers from below. It takes
+the first item of a batch, and divides nothing without a residual. Figures are returned; a window opens only if
+matplotlib has an interactive backend.
 """
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _engine
-from .arrays import is_torch, to_numpy
-from .methods import rollout
-from .plot import draw, pyplot, show
+from ..arrays import Array, NumPyArray, is_torch, to_numpy
+from ..errors import Error
+from ..methods import rollout
+from ..plot import draw, pyplot, show
 
 
 class AttentionRollout:
     """Attention rollout with the tutorial's defaults: discard 0.1 after the residual.
 
-    discard_ratio: share of the smallest weights to drop, in [0, 1). head_fusion: 'mean', 'max' or 'min'.
-    include_residual: whether (A + I) / 2 stands for each layer.
+    discard_ratio is the share of the smallest weights to drop, in [0, 1). head_fusion is 'mean', 'max' or 'min'.
+    include_residual replaces each layer A by (A + I) / 2.
     """
 
     def __init__(self, discard_ratio: float = 0.1, head_fusion: str = "mean", include_residual: bool = True):
@@ -30,36 +30,36 @@ class AttentionRollout:
 
     def _words(self) -> dict[str, Any]:
         if self.head_fusion not in ("mean", "max", "min"):
-            raise _engine.Error(f"Unknown head_fusion: {self.head_fusion}")
+            raise Error(f"Unknown head_fusion: {self.head_fusion}")
         return dict(preset="tutorial", fuse=self.head_fusion, discard=max(0.0, float(self.discard_ratio)),
                     residual=0.5 if self.include_residual else 0.0, sums="any")
 
-    def _layers(self, attention_layers: Sequence[Any]) -> list[Any]:
+    def _layers(self, attention_layers: Sequence[Array]) -> list[Array]:
         return [layer[0] if layer.ndim == 4 else layer for layer in attention_layers]
 
-    def _typed(self, values: Any, like: Any) -> Any:
+    def _typed(self, values: Array, like: Array) -> Array:
         return values.to(like.dtype) if is_torch(values) else values.astype(like.dtype, copy=False)
 
-    def compute_rollout(self, attention_layers: Sequence[Any]) -> Any:
+    def compute_rollout(self, attention_layers: Sequence[Array]) -> Array:
         """[n, n] over all layers; each layer is [n, n], [H, n, n] or [B, H, n, n]."""
         layers = self._layers(attention_layers)
         return self._typed(rollout(layers, **self._words()).values, layers[0])
 
-    def compute_rollout_by_layer(self, attention_layers: Sequence[Any]) -> list[Any]:
+    def compute_rollout_by_layer(self, attention_layers: Sequence[Array]) -> list[Array]:
         """The rollout up to each layer: a list of [n, n]."""
         layers = self._layers(attention_layers)
         return [self._typed(one, layers[0]) for one in rollout(layers, by_layer=True, **self._words()).values]
 
-    def _single(self, layer: Any) -> np.ndarray:
-        layer = to_numpy(self._layers([layer])[0])
-        if layer.ndim == 2:
-            return layer
-        self._words()
-        return getattr(np, self.head_fusion)(layer, axis=0)
+    def _single(self, layer: Array) -> NumPyArray:
+        map = to_numpy(self._layers([layer])[0])
+        if map.ndim == 3:
+            self._words()
+            map = getattr(np, self.head_fusion)(map, axis=0)
+        return map
 
-    def visualize(self, rollout: Any, tokens: Sequence[str], title: str = "Attention Rollout",
+    def visualize(self, rollout: Array, tokens: Sequence[str], title: str = "Attention Rollout",
                   save_path: str | None = None) -> Any:
-        """A figure of a rollout matrix [n, n]; saved too where a path is given."""
+        """A figure of a rollout matrix [n, n], saved to save_path if it is given."""
         plt = pyplot()
         figure, ax = plt.subplots(figsize=(10, 8), layout="constrained")
         draw(ax, to_numpy(rollout), tokens, tokens, bar="Cumulative Attention")
@@ -70,7 +70,7 @@ class AttentionRollout:
             figure.savefig(save_path, dpi=150, bbox_inches="tight")
         return show(figure)
 
-    def compare_with_single_layer(self, attention_layers: Sequence[Any], tokens: Sequence[str],
+    def compare_with_single_layer(self, attention_layers: Sequence[Array], tokens: Sequence[str],
                                   layer_idx: int = -1) -> Any:
         """A figure with one layer's attention and the rollout, on one scale."""
         layer_idx = range(len(attention_layers))[layer_idx]
@@ -89,9 +89,9 @@ class AttentionRollout:
         figure.suptitle("Single Layer vs. Attention Rollout")
         return show(figure)
 
-    def visualize_evolution(self, attention_layers: Sequence[Any], tokens: Sequence[str],
+    def visualize_evolution(self, attention_layers: Sequence[Array], tokens: Sequence[str],
                             layers_to_show: Sequence[int] | None = None) -> Any:
-        """A figure with the rollout up to several layers: all of them up to six, else 0, s, 2s, 3s and the last."""
+        """A figure of the rollout up to several layers: all if there are at most six, else 0, s, 2s, 3s and the last."""
         rollouts = [to_numpy(one) for one in self.compute_rollout_by_layer(attention_layers)]
         count = len(rollouts)
         if layers_to_show is None:
@@ -103,7 +103,7 @@ class AttentionRollout:
                            vmax=largest))
 
 
-def panels(matrices: Sequence[np.ndarray], titles: Sequence[str], tokens: Sequence[str], title: str,
+def panels(matrices: Sequence[NumPyArray], titles: Sequence[str], tokens: Sequence[str], title: str,
            vmax: float | None = None, across: int = 4) -> Any:
     across = min(across, len(matrices))
     down = -(-len(matrices) // across)
@@ -118,7 +118,7 @@ def panels(matrices: Sequence[np.ndarray], titles: Sequence[str], tokens: Sequen
     return figure
 
 
-def compare_discard_ratios(attention_layers: Sequence[Any], tokens: Sequence[str],
+def compare_discard_ratios(attention_layers: Sequence[Array], tokens: Sequence[str],
                            ratios: Sequence[float] = (0.0, 0.1, 0.3, 0.5)) -> Any:
     """A figure of the rollout with each discard ratio."""
     found = [to_numpy(AttentionRollout(discard_ratio=ratio).compute_rollout(attention_layers)) for ratio in ratios]
@@ -126,7 +126,7 @@ def compare_discard_ratios(attention_layers: Sequence[Any], tokens: Sequence[str
                        across=len(found)))
 
 
-def compare_head_fusion(attention_layers: Sequence[Any], tokens: Sequence[str]) -> Any:
+def compare_head_fusion(attention_layers: Sequence[Array], tokens: Sequence[str]) -> Any:
     """A figure of the rollout with each way to fuse heads: mean, max, min."""
     ways = ("mean", "max", "min")
     found = [to_numpy(AttentionRollout(head_fusion=way).compute_rollout(attention_layers)) for way in ways]

@@ -1,0 +1,187 @@
+"""Encoder-decoder models: decoder tokens over target and source tokens.
+
+E is the encoder's rollout [s, s]. In the decoder, T_l [t, t] and S_l [t, s] say how much of each target position comes
+from each target and each source token after layer l; T = I and S = 0 before the first. With A_l the prepared self
+attention, C_l the fused cross attention (rows divided by their sums) and r the residual, layer l does
+
+    T <- A_l T,        S <- A_l S                            self attention
+    T <- r T,          S <- r S + (1 - r) C_l E              cross attention and its residual
+
+Rows of [T S] sum to 1.
+"""
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Mapping, Sequence, Unpack
+
+import numpy as np
+
+from . import _engine
+from .arguments import OptionWords, refuse, spelled_out, split
+from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
+from .errors import Error
+from .generated import places_of, prompt_of
+from .methods import rollout
+from .protocols import Recorded, WithThreeStacks
+from .result import largest, same_values
+from .saved import Saved
+
+REFUSED = {"layers": "an encoder and a decoder have layers of their own: leave it out",
+           "row": "every target token has a row: take .source[row] and .target[row]"}
+Maps = Callable[[int, str], NumPyArray]  # the fused map of a layer: its number, the word of the fusion
+
+
+class EncoderDecoder(Saved):
+    """`target` [t, t] and `source` [t, s]: how much of each target position comes from target and source tokens.
+
+    `encoder` [s, s] is the encoder's rollout; `source_tokens` and `target_tokens` name the axes.
+    """
+
+    def __init__(self, target: Array, source: Array, encoder: Array, source_tokens: list[str],
+                 target_tokens: list[str], options: dict[str, Any], notes: list[str]):
+        self.target, self.source, self.encoder = target, source, encoder
+        self.source_tokens, self.target_tokens, self.options = source_tokens, target_tokens, options
+        self.notes = notes
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        """[t, t + s]: target tokens, then source tokens."""
+        return np.concatenate([to_numpy(self.target), to_numpy(self.source)], axis=1).astype(dtype or np.float32)
+
+    def top(self, row: int = -1, k: int = 5) -> list[tuple[str, float]]:
+        """The k source tokens from which most of a target position comes."""
+        return largest(to_numpy(self.source)[row], self.source_tokens, k)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether everything is the same: values, tokens, options and notes."""
+        if not isinstance(other, EncoderDecoder):
+            return NotImplemented
+        return (self.source_tokens == other.source_tokens and self.target_tokens == other.target_tokens and
+                self.options == other.options and self.notes == other.notes and
+                all(same_values(getattr(self, name), getattr(other, name)) for name in ("target", "source", "encoder")))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def arrays(self) -> dict[str, NumPyArray]:
+        """The arrays that .npz holds; `both` is [t, t + s], target tokens, then source tokens."""
+        return dict(both=np.asarray(self), target=to_numpy(self.target), source=to_numpy(self.source),
+                    encoder=to_numpy(self.encoder), source_tokens=np.array(self.source_tokens),
+                    target_tokens=np.array(self.target_tokens))
+
+    def to_json(self) -> str:
+        """All of the result as JSON."""
+        return json.dumps({"headwater": _engine.version(), "method": "encoder_decoder", "options": self.options,
+                           "source_tokens": self.source_tokens, "target_tokens": self.target_tokens,
+                           "target": to_numpy(self.target).tolist(), "source": to_numpy(self.source).tolist(),
+                           "encoder": to_numpy(self.encoder).tolist()}, ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        from .html import lines
+        return lines("target tokens over the source", self.target_tokens, to_numpy(self.source), self.source_tokens)
+
+    def plot(self) -> Any:
+        """A matplotlib figure: target tokens over the source, and over the target."""
+        from .plot import draw, pyplot
+        figure, axes = pyplot().subplots(1, 2, figsize=(14, 6), layout="constrained")
+        names = _engine.labels(self.target_tokens)
+        draw(axes[0], to_numpy(self.source), _engine.labels(self.source_tokens), names)
+        draw(axes[1], to_numpy(self.target), names, names)
+        axes[0].set_title("over the source")
+        axes[1].set_title("over the target")
+        return figure
+
+    def __repr__(self) -> str:
+        targets, sources = len(self.target_tokens), len(self.source_tokens)
+        return f"<headwater.EncoderDecoder: {targets} target over {sources} source tokens>"
+
+
+@spelled_out
+def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequence[str] | None = None,
+                    target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
+                    decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                    **words: Unpack[OptionWords]) -> EncoderDecoder:
+    """Decoder tokens over target and source tokens, for a capture or a Hugging Face output.
+
+    The output has encoder_attentions, decoder_attentions and cross_attentions, and may be that of generate(). The
+    masks say what is padding. `item` and `beam_indices` of a beam search are those of `headwater.generation`. Options:
+    fuse or head, residual, empty, divide. Raises headwater.Error.
+    """
+    if isinstance(output, Recorded):
+        return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item,
+                                      beam_indices=beam_indices, **words)
+    if not isinstance(output, WithThreeStacks) or not (
+            output.encoder_attentions and output.decoder_attentions and output.cross_attentions):
+        raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
+                    "under sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
+    encoder, decoder, cross = output.encoder_attentions, output.decoder_attentions, output.cross_attentions
+    text = item
+    if isinstance(decoder[0], (list, tuple)):
+        beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
+        rows = len(decoder[0][0])
+        places = places_of(beam_indices, item, len(decoder), rows)
+        decoder, cross = joined(decoder, places, square=True), joined(cross, places, square=False)
+        item, text = prompt_of(places, rows, encoder[0]), 0
+    real, target = keep_of(attention_mask, item), keep_of(decoder_attention_mask, text)
+
+    def maps(layers: Sequence[Array], rows: NumPyArray | None, columns: NumPyArray | None, item: int) -> Maps:
+        def make(layer: int, fuse: str) -> NumPyArray:
+            map: NumPyArray = fused_on_cpu(layers[layer][item], fuse)
+            map = map if rows is None else map[rows]
+            return map if columns is None else map[:, columns]
+        return make
+
+    return compose(maps(encoder, real, real, item), len(encoder), maps(decoder, target, target, text),
+                   maps(cross, target, real, text), len(cross), Kind(encoder[0]), source_tokens, target_tokens, words)
+
+
+def keep_of(mask: Any, item: int) -> NumPyArray | None:
+    """The real positions of an item; None if all are."""
+    if mask is None:
+        return None
+    mask = to_numpy(mask)
+    return np.flatnonzero(mask[item] if mask.ndim == 2 else mask)
+
+
+def joined(steps: Sequence[Sequence[Array]], places: list[int], square: bool) -> list[NumPyArray]:
+    """Joins steps of generate(), [B, H, 1, k] each, into layers [1, H, t, t] or [1, H, t, s] of one text."""
+    layers = []
+    for layer in range(len(steps[0])):
+        rows = [to_numpy(step[layer][place:place + 1]) for step, place in zip(steps, places)]
+        width = rows[-1].shape[-1]
+        if square:
+            rows = [np.pad(row, [(0, 0)] * 3 + [(0, width - row.shape[-1])]) for row in rows]
+        layers.append(np.concatenate(rows, axis=2))
+    return layers
+
+
+def compose(encoder: Maps, encoder_layers: int, decoder: Maps, cross: Maps, layers: int, kind: Kind,
+            source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None,
+            words: Mapping[str, Any]) -> EncoderDecoder:
+    """The equations above; the engine prepares the layers."""
+    options, _ = split(words)
+    refuse(words, "encoder_decoder", REFUSED)
+    asked = options.words()
+    if asked["discard"] > 0 or asked["preset"] == "metrics":
+        raise Error("encoder_decoder: `discard` and `preset` metrics are for one stack of layers; leave them out")
+    r, fuse = asked["residual"], asked["fuse"]
+    own = {word: asked[word] for word in ("residual", "empty", "divide")}
+    # Cross attention has no diagonal, so it takes no residual, and an empty row stays zero.
+    across = _engine.Options(residual=0, empty="zero", divide=asked["divide"])
+    encoded = rollout([encoder(layer, fuse) for layer in range(encoder_layers)], sums="any", **own)
+    E, T, S, empty = np.asarray(encoded), None, None, 0
+    for layer in range(layers):
+        A = np.array(decoder(layer, fuse), dtype=np.float32, order="C")
+        C = np.array(cross(layer, fuse), dtype=np.float32, order="C")
+        empty += _engine.prepare_layer(A, options)
+        _engine.prepare_rows(C, 0, across)
+        T = A if T is None else A @ T
+        S = np.zeros_like(C) if S is None else A @ S
+        T, S = r * T, r * S + (1 - r) * (C @ E)
+    assert T is not None and S is not None
+    names = [str(j) for j in range(S.shape[1])] if source_tokens is None else [str(one) for one in source_tokens]
+    made = [str(j) for j in range(len(T))] if target_tokens is None else [str(one) for one in target_tokens]
+    if len(names) != S.shape[1] or len(made) != len(T):
+        raise Error(f"encoder_decoder: {len(names)} source and {len(made)} target tokens were given, expected "
+                    f"{S.shape[1]} and {len(T)}; give those of the same texts")
+    target, source, whole = (kind.back(np.ascontiguousarray(one, dtype=np.float32)) for one in (T, S, E))
+    notes = encoded.notes + ([_engine.empty_rows_note(empty, options)] if empty else [])
+    return EncoderDecoder(target, source, whole, names, made, asked, notes)

@@ -1,0 +1,73 @@
+"""What headwater asks of objects that other libraries make: the attributes that it reads, and no more."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Sequence, Unpack, runtime_checkable
+
+if TYPE_CHECKING:
+    from .arguments import OptionWords
+    from .encoder_decoder import EncoderDecoder
+    from .generated import Generation
+    from .result import Attribution
+    from .source import Source
+    from .torch.stack import Stack
+
+
+@runtime_checkable
+class DLPackArray(Protocol):
+    """An array of any library that lends its memory by DLPack."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+@runtime_checkable
+class WithAttentions(Protocol):
+    """What a Hugging Face model returns: one array a layer; of generate(), one tuple of them a step."""
+
+    attentions: Any
+
+
+@runtime_checkable
+class WithThreeStacks(Protocol):
+    """What a Hugging Face encoder-decoder model returns."""
+
+    encoder_attentions: Any
+    decoder_attentions: Any
+    cross_attentions: Any
+
+
+@runtime_checkable
+class Tabular(Protocol):
+    """A result that makes its own table, as the Summary of dataset.py does, which imports torch."""
+
+    def to_pandas(self) -> Any: ...
+
+
+class Tokenizer(Protocol):
+    """Names tokens by their ids, as the tokenizers of transformers do."""
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]: ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A capture, as the methods see it without importing torch."""
+
+    def _on_device(self) -> bool: ...
+
+    def _as_source(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Source: ...
+
+    def _as_stack(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Stack: ...
+
+    def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
+                 position: int | None = None, tokens: Sequence[Any] | None = None, call: int = -1,
+                 item: int | None = None, **words: Unpack[OptionWords]) -> Attribution: ...
+
+    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None, item: int = 0,
+                   position: str = "predicting", beam_indices: Any = None,
+                   **words: Unpack[OptionWords]) -> Generation: ...
+
+    def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
+                        target_tokens: Sequence[str] | None = None, item: int = 0, beam_indices: Any = None,
+                        **words: Unpack[OptionWords]) -> EncoderDecoder: ...

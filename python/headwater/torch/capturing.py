@@ -1,0 +1,127 @@
+"""Attention of a running PyTorch model, without eager attention and without heads x n x n."""
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Sequence, Unpack
+
+import torch
+from torch import Tensor
+
+from ..arguments import CaptureWords, OptionWords, spelled_out
+from ..encoder_decoder import EncoderDecoder
+from ..errors import Error
+from ..generated import Generation
+from ..protocols import Tokenizer
+from ..result import Attribution, Comparison, Metrics
+from .padding import lengths
+from .recording import Recording
+
+
+def capture(model: torch.nn.Module, *, how: str | None = None, fuse: str = "mean", pattern: str | None = None,
+            tokenizer: Tokenizer | None = None, attention_mask: Any = None, keep: str = "inputs") -> Capture:
+    """Records the attention of `model` while it runs: `with headwater.capture(model) as seen: model(**inputs)`.
+
+    `how` is 'interface' (transformers' registry), 'sdpa' (a patch of scaled_dot_product_attention) or 'eager' (hooks
+    on modules that return their weights); by default the first that works for the model, and `seen.how` says which.
+    `pattern` is a regular expression; only modules whose whole name it matches are recorded. `tokenizer` names the
+    tokens from the model's input_ids. `attention_mask` [B, n] says what is padding if the model is not told.
+    `keep='inputs'` keeps Q and K of each layer: any `fuse` can be asked for later, and memory is linear in n.
+    `keep='maps'` keeps one n x n map a layer, fused by `fuse`.
+
+    The model's output, its backward pass and its fast paths stay the same. Without gradients, in float32 on the CPU,
+    the engine may compute attention instead of sdpa; the output is then the same within rounding. Raises
+    headwater.Error.
+    """
+    return Capture(model, how=how, fuse=fuse, pattern=pattern, tokenizer=tokenizer, attention_mask=attention_mask,
+                   keep=keep)
+
+
+class Capture(Recording):
+    """The attention of a model. Run the model inside `with`, then ask for rollout, flow, average, raw, metrics,
+    compare, gradient, generation or encoder_decoder.
+    """
+
+    def _asked_fuse(self, words: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords with the fusion of maps that were fused as they arrived."""
+        fused = self._keep_what == "inputs" or words.get("head") is not None
+        return dict(words) if fused else {"fuse": self._fuse, **words}
+
+    @spelled_out
+    def rollout(self, *, by_layer: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
+        """`headwater.rollout` of what was recorded. `tokens` names the tokens, `call` chooses among the model's calls."""
+        from ..methods import rollout
+        return rollout(self, by_layer=by_layer, **self._asked_fuse(words))
+
+    @spelled_out
+    def flow(self, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
+             certify: bool = False, progress: Callable[[int, int], None] | None = None,
+             **words: Unpack[CaptureWords]) -> Attribution:
+        """`headwater.flow` of what was recorded."""
+        from ..methods import flow
+        return flow(self, column=column, every_layer=every_layer, normalise=normalise, certify=certify,
+                    progress=progress, **self._asked_fuse(words))
+
+    @spelled_out
+    def average(self, **words: Unpack[CaptureWords]) -> Attribution:
+        """`headwater.average` of what was recorded."""
+        from ..methods import average
+        return average(self, **self._asked_fuse(words))
+
+    @spelled_out
+    def raw(self, *, layer: int = -1, **words: Unpack[CaptureWords]) -> Attribution:
+        """`headwater.raw` of what was recorded."""
+        from ..methods import raw
+        return raw(self, layer=layer, **self._asked_fuse(words))
+
+    @spelled_out
+    def metrics(self, *, layer: int = -1, **words: Unpack[CaptureWords]) -> Metrics:
+        """`headwater.metrics` of what was recorded."""
+        from ..methods import metrics
+        return metrics(self, layer=layer, **self._asked_fuse(words))
+
+    @spelled_out
+    def compare(self, other: Capture | None = None, *, by: str | None = None, layer: int = -1,
+                **words: Unpack[CaptureWords]) -> Comparison:
+        """`headwater.compare` of what was recorded."""
+        from ..methods import compare
+        return compare(self, other, by=by, layer=layer, **self._asked_fuse(words))
+
+    def maps(self, *, fuse: str = "mean", item: int = 0, call: int = -1) -> list[Tensor]:
+        """The fused maps of an item, a tensor [n, n] for each layer, with nothing added."""
+        records, real, _ = self._parts(None, call)
+        if not -len(real) <= item < len(real):
+            raise Error(f"capture: has no item {item}, expected 0 to {len(real) - 1} (or -1 for the last); choose "
+                        "another")
+        item = range(len(real))[item]
+        return [record.map(item, fuse, range(lengths(real, record.queries)[item]), real[item], real[item])
+                for record in records]
+
+    @spelled_out
+    def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
+                 position: int | None = None, tokens: Sequence[Any] | None = None, call: int = -1,
+                 item: int | None = None, **words: Unpack[OptionWords]) -> Attribution:
+        """Gradient x attention for an output of the model: [n, n] for each item.
+
+        `target` is the output: a class or token (a number, or one for each item), 'best' (the largest logit), or a
+        function of the model's output that returns one number, or one for each item. If the model has logits for
+        every token, `position` says whose (default: the last real one). `rule` is 'gradient', 'gradient-rollout' or
+        'chefer'; `layer` chooses one layer.
+        """
+        from .gradient import gradient
+        return gradient(self, target, rule=rule, layer=layer, position=position, tokens=tokens, call=call, item=item,
+                        **words)
+
+    @spelled_out
+    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None, item: int = 0,
+                   position: str = "predicting", beam_indices: Any = None,
+                   **words: Unpack[OptionWords]) -> Generation:
+        """`headwater.generation` of a captured generate(): a row over the prompt for every new token."""
+        from .generation import generation
+        return generation(self, prompt, generated, item, position, beam_indices, words)
+
+    @spelled_out
+    def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
+                        target_tokens: Sequence[str] | None = None, item: int = 0, beam_indices: Any = None,
+                        **words: Unpack[OptionWords]) -> EncoderDecoder:
+        """`headwater.encoder_decoder` of what was recorded: decoder rows over target and source tokens."""
+        from .generation import encoder_decoder
+        return encoder_decoder(self, source_tokens, target_tokens, item, beam_indices, words)

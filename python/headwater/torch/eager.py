@@ -1,0 +1,105 @@
+"""Capture by hooks on modules that return their attention: the last resort, and the way for a pattern of names.
+
+The weights [B, H, Q, K] are fused as they arrive. If only this capture asked for them, they are dropped then.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from . import interface
+from .patch import of_weights
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+KINDS = ("attention", "attn")
+
+
+def begin(capture: Recording, modules: list[torch.nn.Module], ask: bool) -> None:
+    """Hooks `modules`. With `ask`, the model is told to return its attention if it would not."""
+    capture._asked = False
+    wanted = asked_by_caller(capture)
+    if interface.usable(capture.model):
+        run_eager(capture)  # then its modules always return weights
+    elif ask:
+        ask_configs(capture)
+
+    def take(module: torch.nn.Module, args: Any, out: Any) -> Any:
+        parts = out if isinstance(out, (tuple, list)) else [out]
+        for place, part in enumerate(parts):
+            if looks_like_attention(part):
+                capture._keep(of_weights(part, capture._fuse), module)
+                if capture._asked and isinstance(out, tuple) and not (wanted and wanted[-1]):
+                    return (*out[:place], None, *out[place + 1:])
+                return None
+        return None
+
+    for module in modules:
+        capture._handles.append(module.register_forward_hook(take))
+
+
+def asked_by_caller(capture: Recording) -> list[bool]:
+    """Whether the caller asked for weights, for each nested model that is running; the innermost last.
+
+    Some parts are called on their own, as generate() calls an encoder, so the arguments of the whole model do not tell.
+    """
+    wanted: list[bool] = []
+
+    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> None:
+        wanted.append(bool(words.get("output_attentions")) or (wanted[-1] if wanted else False))
+
+    def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
+        if wanted:
+            wanted.pop()
+
+    for module in capture._names:
+        if hasattr(module, "config"):
+            capture._handles.append(module.register_forward_pre_hook(enter, with_kwargs=True))
+            capture._handles.append(module.register_forward_hook(leave, always_call=True))
+    return wanted
+
+
+def configs_of(capture: Recording) -> list[Any]:
+    """The configs of a model; an encoder and a decoder may have their own."""
+    return list({id(module.config): module.config for module in capture._names if hasattr(module, "config")}.values())
+
+
+def run_eager(capture: Recording) -> None:
+    """Switches to eager attention while the capture is open."""
+    for config in configs_of(capture):
+        before = getattr(config, "_attn_implementation_internal", None)
+        if before not in (None, "eager"):
+            capture._restore.append((config, "_attn_implementation_internal", before))
+            config._attn_implementation_internal = "eager"
+
+
+def ask_configs(capture: Recording) -> None:
+    """Tells the model to return attention, by its configs."""
+    for config in configs_of(capture):
+        if not getattr(config, "output_attentions", True) and \
+                getattr(config, "_attn_implementation", "eager") == "eager":
+            capture._restore.append((config, "output_attentions", False))
+            config.output_attentions = True
+            capture._asked = True
+
+
+def looks_like_attention(part: Any) -> bool:
+    """Whether it is [B, H, Q, K], not negative, with rows that sum to 1. Dropout breaks the last."""
+    if not isinstance(part, torch.Tensor) or part.ndim != 4 or not part.is_floating_point():
+        return False
+    first = part.detach()[0, 0].float()
+    sums = first.sum(-1)
+    whole = (sums - 1).abs() < 1e-2
+    return bool((first >= 0).all()) and bool((whole | (sums == 0)).all()) and bool(whole.any())
+
+
+def likely(capture: Recording) -> list[torch.nn.Module]:
+    """Modules named attention, the innermost of each branch."""
+    named = [module for module, name in capture._names.items()
+             if any(kind in type(module).__name__.lower() for kind in KINDS)
+             and not isinstance(module, torch.nn.MultiheadAttention)]
+    inner = [module for module in named if not any(other is not module and other in set(module.modules())
+                                                   for other in named)]
+    return inner

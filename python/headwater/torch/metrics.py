@@ -1,0 +1,181 @@
+"""The eight metrics of a running model's batch, item by item.
+
+The model runs as it is, under sdpa or flash attention. Each layer's map is folded as it arrives, so a few n x n matrices
+an item exist, regardless of the number of layers and heads. A batch that would not fit in memory runs in pieces.
+"""
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Iterable, Mapping
+
+import torch
+from torch import Tensor
+
+from .. import _engine
+from ..arguments import make_options
+from ..errors import Error
+from . import memory
+from .capturing import Capture
+from .device import prepare
+from .padding import Positions, real_positions
+from .record import Record
+from .recording import CROSS, Pass
+
+
+class Sums:
+    """The metrics of one or more items while they add up: sums, and largest values."""
+
+    def __init__(self) -> None:
+        self.entries = self.rows = self.items = self.length = 0
+        self.attention = self.entropy = self.concentration = self.rollout_entropy = 0.0
+        self.max_attention = self.rollout_max = 0.0
+
+    def add(self, attention: Tensor, rollout: Tensor) -> None:
+        """Adds one item: A and R, [n, n] each."""
+        a = attention.double() if attention.shape[0] <= 2048 else attention
+        self.entries += a.numel()
+        self.rows += a.shape[0]
+        self.items += 1
+        self.attention += float(a.sum(dtype=torch.float64))
+        self.max_attention = max(self.max_attention, float(a.max()))
+        self.entropy += float(-(a * a.clamp_min(1e-12).log()).sum(dtype=torch.float64))
+        self.concentration += float(a.amax(-1).sum(dtype=torch.float64))
+        self.rollout_max = max(self.rollout_max, float(rollout.max()))
+        p = rollout.double() if rollout.shape[0] <= 2048 else rollout
+        p = p / p.sum(-1, keepdim=True).clamp_min(1e-10)
+        self.rollout_entropy += float(-(p * p.clamp_min(1e-12).log()).sum(dtype=torch.float64))
+
+    def merge(self, other: Sums) -> None:
+        """Adds the items of another."""
+        for name in ("entries", "rows", "items", "attention", "entropy", "concentration", "rollout_entropy"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("length", "max_attention", "rollout_max"):
+            setattr(self, name, max(getattr(self, name), getattr(other, name)))
+
+    def numbers(self) -> dict[str, Any]:
+        return dict(mean_attention=self.attention / self.entries, max_attention=self.max_attention,
+                    attention_entropy=self.entropy / self.rows, attention_concentration=self.concentration / self.rows,
+                    rollout_max=self.rollout_max, rollout_entropy=self.rollout_entropy / self.rows,
+                    batch_size=self.items, seq_length=self.length)
+
+
+class Fold:
+    """An item, or items of one length, while the layers arrive: R = A_0 A_1 ..., and the layer A of the other numbers.
+
+    A layer is [n, n], or [B, n, n] for several items.
+    """
+
+    OPTIONS = make_options(preset="metrics")
+
+    def __init__(self, layer: int):
+        self.layer = layer
+        self.count = 0
+        self.rollout: Tensor | None = None
+        self.last: deque[Tensor] = deque(maxlen=max(1, -layer) if layer < 0 else 1)
+        self.kept: Tensor | None = None
+
+    def add(self, map: Tensor) -> None:
+        if self.layer < 0:
+            self.last.append(map.clone())
+        elif self.count == self.layer:
+            self.kept = map.clone()
+        if self.rollout is None:
+            self.rollout = map
+        elif map.device.type == "cpu":
+            total = torch.empty_like(map)
+            _engine.fold(self.rollout.numpy(), map.numpy(), total.numpy(), self.OPTIONS)
+            self.rollout = total
+        else:
+            prepare(map, self.OPTIONS.words())
+            self.rollout = self.rollout @ map
+        self.count += 1
+
+    def results(self) -> tuple[Tensor, Tensor]:
+        """A and R."""
+        found = self.last[0] if self.layer < 0 and self.count >= -self.layer else self.kept
+        if found is None or self.rollout is None:
+            raise Error(f"capture: has no layer {self.layer}, expected {-self.count} to {self.count - 1}; choose "
+                        "another")
+        return found, self.rollout
+
+
+def total_of(each: Iterable[Sums]) -> Sums:
+    total = Sums()
+    for one in each:
+        total.merge(one)
+    return total
+
+
+def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None) -> list[Sums]:
+    """The sums of each item of a batch, which runs in pieces that fit in memory."""
+    if not isinstance(batch, Mapping):
+        raise Error(f"input_batch: is a {type(batch).__name__}, expected a dictionary for model(**input_batch); give "
+                    "the model's keyword arguments")
+    first = next((value for value in batch.values() if isinstance(value, Tensor) and value.ndim > 0), None)
+    if first is None:
+        raise Error("input_batch: holds no tensor, expected input_ids or other inputs; give the model's keyword "
+                    "arguments")
+    items, length = first.shape[0], first.shape[1] if first.ndim == 2 else 0
+    out: list[Sums] = []
+
+    def work(begin: int, end: int) -> None:
+        out.extend(run_piece(model, memory.cut(batch, begin, end, items), end - begin, layer, pattern))
+
+    memory.in_pieces(items, memory.first_piece(model, items, length or 256, first.device), work)
+    return out
+
+
+def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], items: int, layer: int,
+              pattern: str | None) -> list[Sums]:
+    whole, folds = Fold(layer), [Fold(layer) for _ in range(items)]
+    length = 0
+    real: list[Positions] = []
+    padding: Tensor | None = None
+
+    def listen(record: Record, current: Pass) -> None:
+        nonlocal length, real, padding
+        if CROSS.search(record.name) or record.queries != record.keys:
+            return
+        if not real:
+            real = real_positions(current.told.get("attention_mask", batch.get("attention_mask")), items,
+                                  record.queries, record.device)
+            length = record.queries
+            padding = unreal(real, length, record.device)
+        if record.queries != length:
+            return
+        if record.device.type != "cpu":  # all items at once: a GPU is slow at many small operations
+            maps = record.maps()
+            whole.add(maps if padding is None else maps.masked_fill_(padding, 0))
+            return
+        for item, (fold, keep) in enumerate(zip(folds, real)):
+            fold.add(record.map(item, "mean", range(length if keep is None else len(keep)), keep, keep))
+
+    seen = Capture(model, pattern=pattern, attention_mask=batch.get("attention_mask"))
+    seen._listener = listen
+    with torch.no_grad(), seen:
+        model(**batch)
+    if not whole.count and not any(fold.count for fold in folds):
+        raise Error(seen._nothing())
+    out = []
+    for item, fold in enumerate(folds):
+        keep = real[item]
+        a, r = whole.results() if whole.count else fold.results()
+        if whole.count:
+            a, r = (one[item] if keep is None else one[item][keep][:, keep] for one in (a, r))
+        sums = Sums()
+        sums.length = length
+        sums.add(a, r)
+        out.append(sums)
+    return out
+
+
+def unreal(real: list[Positions], length: int, device: torch.device) -> Tensor | None:
+    """[B, n, n], true where a row or a column is padding; None if there is none."""
+    if all(one is None for one in real):
+        return None
+    seen = torch.ones(len(real), length, dtype=torch.bool, device=device)
+    for item, one in enumerate(real):
+        if one is not None:
+            seen[item] = False
+            seen[item, one] = True
+    return ~(seen[:, :, None] & seen[:, None, :])
