@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "headwater/method/rollout.h"
-#include "headwater/model/model.h"
+#include "headwater/model/find_model.h"
 #include "headwater/model/shipped.h"
 #include "tests/support/attention.h"
 #include "tests/support/build_npy.h"
