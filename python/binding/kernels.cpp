@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/threads.h"
 #include "headwater/kernel/kernel.h"
 #include "headwater/kernel/network.h"
 #include "headwater/layer/layers.h"

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/threads.h"
 #include "python/binding/binding.h"
 #include "python/binding/openmp.h"
 
