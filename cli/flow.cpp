@@ -21,6 +21,8 @@ class FlowCommand : public Command {
     options.flag("--normalise", "Divide rows by their sums", flow_.normalise);
     options.flag("--certify", "Check every value again, by a flow and a bound that both equal it",
                  flow_.certify);
+    options.flag("--cut", "With one --row and --column: also the weights that limit the flow",
+                 flow_.cut);
   }
 
   void run() override {

@@ -49,8 +49,8 @@ Comparison compare_layer(Source& source, const Options& options, int layer) {
 Comparison compare_evolution(Source& source, const Options& options) {
   Comparison comparison{"evolution", {}, {}};
   const Description& example = source.description();
-  Attribution all = rollout_at(source, options,
-                               shown_layers(resolve(options.layers, example.layers, example.name)));
+  Attribution all = rollout_up_to(
+      source, options, shown_layers(resolve(options.layers, example.layers, example.name)));
   for (size_t k = 0; k < all.values.size(); ++k) {
     const int top = all.by_layer[k];
     Attribution panel;

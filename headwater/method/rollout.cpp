@@ -1,6 +1,7 @@
 #include "headwater/method/rollout.h"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <numeric>
 
@@ -148,9 +149,7 @@ Attribution roll(Source& source, const Options& options, const std::vector<int>*
   Layers layers(source, options);
   Attribution result = new_result("rollout", layers, options);
   const std::vector<int> last = {layers.range().end - 1};
-  std::vector<int> every(static_cast<size_t>(layers.range().size()));
-  std::iota(every.begin(), every.end(), layers.range().begin);
-  const std::vector<int>& chosen = tops ? (tops->empty() ? every : *tops) : last;
+  const std::vector<int>& chosen = tops ? *tops : last;
   if (tops) result.by_layer = chosen;
   const int count = result.mean_row ? 1 : static_cast<int>(result.rows.size());
   if (options.row.kind == Row::Kind::all)
@@ -170,11 +169,15 @@ Attribution rollout(Source& source, const Options& options) {
 }
 
 Attribution rollout_by_layer(Source& source, const Options& options) {
-  const std::vector<int> every;
+  const Description& description = source.description();
+  const Range range = resolve(options.layers, description.layers, description.name);
+  std::vector<int> every(static_cast<size_t>(range.size()));
+  std::iota(every.begin(), every.end(), range.begin);
   return roll(source, options, &every);
 }
 
-Attribution rollout_at(Source& source, const Options& options, const std::vector<int>& tops) {
+Attribution rollout_up_to(Source& source, const Options& options, const std::vector<int>& tops) {
+  assert(!tops.empty());
   return roll(source, options, &tops);
 }
 

@@ -26,7 +26,7 @@ Attribution rollout(Source& source, const Options& options = {});
 /// The same up to each layer of the range: values[k] is R with top layer by_layer[k].
 Attribution rollout_by_layer(Source& source, const Options& options = {});
 
-/// The same for the top layers in `tops`, which are ascending and within the range.
-Attribution rollout_at(Source& source, const Options& options, const std::vector<int>& tops);
+/// The same for the top layers in `tops`: at least one, ascending, within the range.
+Attribution rollout_up_to(Source& source, const Options& options, const std::vector<int>& tops);
 
 }  // namespace headwater

@@ -93,16 +93,17 @@ void bind_methods(nb::module_& module) {
   module.def(
       "flow",
       [](Inputs& inputs, const Items& items, const Options& options, std::optional<int> column,
-         bool every_layer, bool normalise, bool certify, nb::object progress) {
+         bool every_layer, bool normalise, bool certify, bool cut, nb::object progress) {
         FlowOptions how = flow_options(progress);
         how.column = column;
         how.every_layer = every_layer;
         how.normalise = normalise;
         how.certify = certify;
+        how.cut = cut;
         return each_item(inputs, items, [&](Source& source) { return flow(source, options, how); });
       },
       "inputs"_a, "items"_a, "options"_a, "column"_a = nb::none(), "every_layer"_a = false,
-      "normalise"_a = false, "certify"_a = false, "progress"_a = nb::none(),
+      "normalise"_a = false, "certify"_a = false, "cut"_a = false, "progress"_a = nb::none(),
       "Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.");
   module.def(
       "gradient",

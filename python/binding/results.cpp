@@ -65,6 +65,14 @@ Dictionary options_of_result(const Options& options, Range layers) {
   return out;
 }
 
+// (layer, output token, input token, weight) for each.
+nb::list cut_of(const std::vector<CutArc>& cut) {
+  nb::list arcs;
+  for (const CutArc& arc : cut)
+    arcs.append(nb::make_tuple(arc.layer, arc.from, arc.to, arc.capacity));
+  return arcs;
+}
+
 Dictionary facts(Results& self, int k, int panel) {
   const Attribution& result = attribution_at(self, k, panel);
   Dictionary out;
@@ -73,6 +81,7 @@ Dictionary facts(Results& self, int k, int panel) {
   out["rows"] = result.mean_row ? nb::cast(Words{"mean"}) : nb::cast(result.rows);
   out["by_layer"] = result.by_layer;
   out["columns"] = result.columns;
+  out["cut"] = result.cut ? nb::object(cut_of(*result.cut)) : nb::none();
   out["notes"] = result.notes;
   out["label"] = result.label;
   out["source"] = result.source.name;

@@ -158,6 +158,11 @@ void fields_of(Archive& archive, GradientRecord& one) {
 }
 
 template <class Archive>
+void fields_of(Archive& archive, CutArc& one) {
+  archive(one.layer, one.from, one.to, one.capacity);
+}
+
+template <class Archive>
 void fields_of(Archive& archive, Timing& one) {
   archive(one.reading, one.preparing, one.method);
 }
@@ -165,8 +170,8 @@ void fields_of(Archive& archive, Timing& one) {
 template <class Archive>
 void fields_of(Archive& archive, Attribution& one) {
   archive(one.method, one.options, one.layers, one.source, one.rows, one.outputs, one.mean_row,
-          one.by_layer, one.columns, one.values, one.exact, one.gradient, one.notes, one.timing,
-          one.label);
+          one.by_layer, one.columns, one.values, one.exact, one.gradient, one.cut, one.notes,
+          one.timing, one.label);
 }
 
 template <class Archive>

@@ -84,15 +84,16 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
 
 @spelled_out
 def flow(attention: Attention, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
-         certify: bool = False, progress: Callable[[int, int], None] | None = None,
+         certify: bool = False, cut: bool = False, progress: Callable[[int, int], None] | None = None,
          **words: Unpack[Words]) -> Attribution:
     """Attention flow: the exact maximum flow from each output token to each input token, [n, n] float64.
 
     `column` chooses one input token. `every_layer` gives a matrix for each top layer. `normalise` divides rows by
-    their sums. `certify` checks every value again. `progress(settled, pairs)` is called now and then.
+    their sums. `certify` checks every value again. `cut`, with one `row` and one `column`, adds the attention weights
+    that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
     """
     source, items, batch, options = opened(attention, words)
-    results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, progress)
+    results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, cut, progress)
     return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
 
 

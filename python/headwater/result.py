@@ -18,8 +18,9 @@ class Attribution:
     the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
     device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
     input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
-    `by_layer` the top layers, `columns` the input tokens where not all were asked for, `options` what the method was
-    asked, and `notes` what happened on the way. Results can be pickled, copied and compared with ==.
+    `by_layer` the top layers, `columns` the input tokens where not all were asked for, `cut` (of flow, if asked for)
+    the weights that limit it as (layer, output token, input token, weight), `options` what the method was asked, and
+    `notes` what happened on the way. Results can be pickled, copied and compared with ==.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
@@ -38,6 +39,7 @@ class Attribution:
         self.options: dict[str, Any] = first["options"]
         self.by_layer: list[int] = first["by_layer"]
         self.columns: list[int] = first["columns"]
+        self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
         self.notes: list[str] = [note for fact in facts for note in fact["notes"]]

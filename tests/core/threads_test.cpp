@@ -1,4 +1,3 @@
-#include "headwater/core/parallel.h"
 #include "headwater/core/threads.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "headwater/core/parallel.h"
 #include "tests/support/failing_allocation.h"
 
 namespace headwater {

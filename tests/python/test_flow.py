@@ -111,3 +111,12 @@ def test_bad_requests_say_so(tmp_path):
     assert "column" in fails(1, "flow", path, "--column", "9", "-o", "-")
     assert "--column" in fails(2, "flow", path, "--column", "1", "-o", tmp_path / "f.png")
     assert "--column" in fails(2, "flow", path, "--column", "1", "--filter", "special", "-o", "-")
+
+
+def test_the_cut_of_a_pair_adds_up_to_its_flow(tmp_path):
+    path = save(tmp_path, 6)
+    pair = ask("flow", path, "--row", "3", "--column", "5", "--cut")
+    assert sum(pair["cut"]["capacity"]) == pair["values"][0][0]
+    shown = run("flow", path, "--row", "3", "--column", "5", "--cut")
+    assert "limited by these weights" in shown.stdout
+    assert "--row" in fails(2, "flow", path, "--cut", "-o", "-")

@@ -13,6 +13,7 @@
 #include "headwater/output/shade.h"
 #include "headwater/output/terminal/patches.h"
 #include "headwater/output/terminal/table.h"
+#include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
 #include "headwater/result/token_text.h"
 
@@ -154,13 +155,24 @@ std::string one_column(const Attribution& result) {
   for (int r = 0; r < result.values.back().rows(); ++r)
     out += fmt::format("{}, input token {} '{}': {:.6f}\n", row_name(result, r), column,
                        labels.at(static_cast<size_t>(column)), result.values.back()(r, 0));
-  return out;
+  if (!result.cut) return out;
+  std::vector<std::vector<std::string>> lines = {
+      {"layer", "output token", "input token", "weight"}};
+  const auto name = [&](int token) {
+    return fmt::format("{} {}", token, labels.at(static_cast<size_t>(token)));
+  };
+  for (const CutArc& arc : *result.cut)
+    lines.push_back({std::to_string(arc.layer), name(arc.from), name(arc.to),
+                     fmt::format("{:.6f}", arc.capacity)});
+  return out + "\nlimited by these weights, which add up to it\n" +
+         table(lines, {true, false, false, true});
 }
 
 }  // namespace
 
 std::string terminal(const Attribution& result, int r, const Filter& filter, bool colour,
                      int width) {
+  if (filter.any()) need_all_columns(result, "`filter`");
   if (!result.columns.empty()) return one_column(result);
   const ShownRow row(result, r, filter);
   const std::vector<std::string> notes = notes_of(result, filter, row.mass);
