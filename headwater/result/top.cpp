@@ -1,6 +1,8 @@
 #include "headwater/result/top.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace headwater {
 namespace {
@@ -11,9 +13,14 @@ std::vector<int> top_of(std::span<const Number> values, int count, const std::ve
   for (size_t j = 0; j < values.size(); ++j)
     if (kept.empty() || kept[j]) places.push_back(static_cast<int>(j));
   const auto end = places.begin() + std::clamp(count, 0, static_cast<int>(places.size()));
-  // Equal values are ordered by index, so the order is total and the same on every machine.
+  const auto key = [&](int j) {
+    const Number value = values[static_cast<size_t>(j)];
+    return std::isnan(value) ? -std::numeric_limits<Number>::infinity() : value;
+  };
+  // NaN comes last and equal values are ordered by index, so the order is total and the same on
+  // every machine.
   std::partial_sort(places.begin(), end, places.end(), [&](int a, int b) {
-    const Number x = values[static_cast<size_t>(a)], y = values[static_cast<size_t>(b)];
+    const Number x = key(a), y = key(b);
     return x != y ? x > y : a < b;
   });
   places.erase(end, places.end());

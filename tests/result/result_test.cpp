@@ -51,6 +51,11 @@ TEST(Top, HasFewerWhereFewerAreKept) {
   EXPECT_EQ(top(values, 2, {false, false, false}), Places());
 }
 
+TEST(Top, PutsWhatIsNoNumberLast) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(top(Vector{nan, 1, nan, 2, -3}, 4), (std::vector<int>{3, 1, 4, 0}));
+}
+
 TEST(Top, OfNothingIsNothing) {
   EXPECT_EQ(top(std::vector<float>(), 3), Places());
   EXPECT_EQ(top(std::vector<float>{1, 2}, 0), Places());

@@ -16,6 +16,7 @@
 #include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
 #include "headwater/result/token_text.h"
+#include "headwater/result/top.h"
 
 namespace headwater {
 namespace {
@@ -91,16 +92,9 @@ std::string shaded(const Attribution& result, const ShownRow& row, int width) {
 }
 
 std::string largest(const Attribution& result, const ShownRow& row) {
-  std::vector<int> order;
-  for (size_t j = 0; j < row.kept.size(); ++j)
-    if (row.kept[j]) order.push_back(static_cast<int>(j));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return row.values[static_cast<size_t>(a)] > row.values[static_cast<size_t>(b)];
-  });
-  order.resize(std::min<size_t>(order.size(), top_count));
   const std::vector<std::string> labels = token_labels(result.source.tokens);
   std::string out;
-  for (const int j : order) {
+  for (const int j : top(row.values, top_count, row.kept)) {
     const size_t k = static_cast<size_t>(j);
     out += fmt::format("  {:.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(row.shade(k)),
                        labels[k], j);
