@@ -109,7 +109,8 @@ ModelBatch::Item ModelBatch::image_item(const std::string& path,
 ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
                        const std::string& name)
     : model_(std::move(model)), description_(model_description(*model_)) {
-  description_.name = name;
+  // Without an input, where the model is says more than what it was called.
+  description_.name = input.empty() ? model_->name() : name;
   if (input.empty()) return;
   check_kind(*model_, input);
   if (!input.images.empty()) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/flow/kinds.h"
 #include "tests/flow/made.h"
 #include "tests/support/expect_error.h"

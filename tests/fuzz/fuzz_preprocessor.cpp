@@ -1,4 +1,5 @@
 // Bytes as preprocessor_config.json, then an image through it.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
