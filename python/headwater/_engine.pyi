@@ -133,7 +133,7 @@ def average(inputs: Inputs, items: Sequence[int], options: Options) -> Results:
 def raw(inputs: Inputs, items: Sequence[int], layer: int, options: Options) -> Results:
     """One layer, heads fused and nothing added: [rows, n] float32."""
 
-def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, progress: object | None = None) -> Results:
+def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, cut: bool = False, progress: object | None = None) -> Results:
     """
     Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.
     """
