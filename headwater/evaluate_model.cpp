@@ -108,6 +108,7 @@ class Examples {
 
   std::unique_ptr<Source> open(const LabelledInput& example) const {
     ModelInput input;
+    input.advise_truncate = false;  // an example is evaluated whole
     (example.kind == Kind::image ? input.images : input.texts).push_back(example.text);
     return ModelBatch(model_, input, name_).item(0);
   }

@@ -32,13 +32,13 @@ void check_kind(const Model& model, const ModelInput& input) {
          sees ? "`image`" : "`text`");
 }
 
-void check_length(const Model& model, const std::string& what, size_t tokens) {
+void check_length(const Model& model, const ModelInput& input, const std::string& what,
+                  size_t tokens) {
   const std::optional<int> most = model.architecture().positions;
   if (most && tokens > static_cast<size_t>(*most))
-    fail(
-        "{}: {} has {} tokens, expected at most {}, the positions of the model; shorten it, or cut "
-        "it with `truncate`",
-        model.name(), what, tokens, *most);
+    fail("{}: {} has {} tokens, expected at most {}, the positions of the model; shorten it{}",
+         model.name(), what, tokens, *most,
+         input.advise_truncate ? ", or cut it with `truncate`" : "");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
     fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
          model_->name(), what);
-  check_length(*model_, what, encoding.ids.size());
+  check_length(*model_, input, what, encoding.ids.size());
   Item item;
   item.description = description_;
   item.description.tokens = std::move(encoding.tokens);
@@ -78,7 +78,7 @@ ModelBatch::Item ModelBatch::ids_item(const ModelInput& input) const {
   const std::optional<int> most = model_->architecture().positions;
   if (input.truncate && most && item.text.ids.size() > static_cast<size_t>(*most))
     item.text.ids.resize(static_cast<size_t>(*most));
-  check_length(*model_, "`ids`", item.text.ids.size());
+  check_length(*model_, input, "`ids`", item.text.ids.size());
   item.description.ids = item.text.ids;
   for (const int id : item.text.ids) item.description.tokens.push_back(model_->token_name(id));
   model_->embed(item.text);  // fails early if an id is outside the vocabulary
