@@ -63,7 +63,7 @@ bool is_reserved(std::string_view word) {
           stem == "mask_" || stem == "reserved_special_token_");
 }
 
-bool is_punctuation(char32_t c) {
+bool punctuates(char32_t c) {
   if (c < 0x80)
     return c > 0x20 && c < 0x7F && !is_letter(static_cast<char>(c)) && !(c >= '0' && c <= '9');
   if (c < 0xC0)
@@ -97,7 +97,7 @@ bool is_special(std::string_view token) {
 bool is_punctuation(std::string_view text) {
   const std::u32string points = code_points(text);
   return !points.empty() &&
-         std::all_of(points.begin(), points.end(), [](char32_t c) { return is_punctuation(c); });
+         std::all_of(points.begin(), points.end(), [](char32_t c) { return punctuates(c); });
 }
 
 bool is_common(std::string_view text) {

@@ -101,14 +101,14 @@ TEST(BackwardReference, GatedUnitsHaveTheSlopesOfTheirDifferences) {
   expect_slopes(up, d_up, y, 1e-3);
 }
 
-struct Shape {
+struct AttendedShape {
   int n, size, heads, groups;
   Sight sight;
 };
 
 // Queries, keys and values side by side, and the gradient of the output.
-struct Input {
-  explicit Input(const Shape& shape, unsigned seed = 1)
+struct AttendedInput {
+  explicit AttendedInput(const AttendedShape& shape, unsigned seed = 1)
       : rows(shape.n, (shape.heads + 2 * shape.groups) * shape.size, seed),
         gradient(shape.n, shape.heads * shape.size, seed + 1) {
     attention = {part(shape, rows.span(), 0),
@@ -119,7 +119,7 @@ struct Input {
                  1 / std::sqrt(static_cast<float>(shape.size)),
                  shape.sight};
   }
-  static MatrixSpan part(const Shape& shape, MatrixSpan rows, int k) {
+  static MatrixSpan part(const AttendedShape& shape, MatrixSpan rows, int k) {
     const int queries = shape.heads * shape.size, keys = shape.groups * shape.size;
     const int first = k == 0 ? 0 : queries + (k - 1) * keys;
     return {rows.data() + first, rows.rows(), k == 0 ? queries : keys, rows.stride()};
@@ -129,25 +129,27 @@ struct Input {
 };
 
 struct Output {
-  explicit Output(const Shape& shape)
+  explicit Output(const AttendedShape& shape)
       : rows(shape.n, (shape.heads + 2 * shape.groups) * shape.size, 7), map(shape.n, shape.n, 8) {}
-  AttentionGradient parts(const Shape& shape) {
-    return {Input::part(shape, rows.span(), 0), Input::part(shape, rows.span(), 1),
-            Input::part(shape, rows.span(), 2)};
+  AttentionGradient parts(const AttendedShape& shape) {
+    return {AttendedInput::part(shape, rows.span(), 0), AttendedInput::part(shape, rows.span(), 1),
+            AttendedInput::part(shape, rows.span(), 2)};
   }
   Island rows, map;
 };
 
 TEST(BackwardReference, AttentionHasTheSlopesOfItsDifferences) {
-  for (const Shape& shape :
-       {Shape{5, 3, 4, 2, {}}, Shape{6, 4, 2, 2, {true, 0, 0}}, Shape{7, 3, 2, 1, {true, 3, 0}}}) {
-    Input input(shape);
+  for (const AttendedShape& shape :
+       {AttendedShape{5, 3, 4, 2, {}}, AttendedShape{6, 4, 2, 2, {true, 0, 0}},
+        AttendedShape{7, 3, 2, 1, {true, 3, 0}}}) {
+    AttendedInput input(shape);
     Output found(shape);
     reference().backward.attention(input.attention, input.gradient.span(), found.parts(shape), {});
     Matrix out(shape.n, shape.heads * shape.size);
     for (int k = 0; k < 3; ++k)
       expect_slopes(
-          Input::part(shape, input.rows.span(), k), Input::part(shape, found.rows.span(), k),
+          AttendedInput::part(shape, input.rows.span(), k),
+          AttendedInput::part(shape, found.rows.span(), k),
           [&] {
             reference().network.attention(input.attention, out, {});
             return total(out, input.gradient.span());
@@ -191,8 +193,8 @@ TEST(Turned, IsTheMapTheOtherWayRound) {
 }
 
 // The same in float, as people write it first.
-void plain_attention(const Shape& shape, const Attention& in, MatrixView gradient,
-                     const AttentionGradient& out, const HeadMap& fused) {
+void plain_attention_backward(const AttendedShape& shape, const Attention& in, MatrixView gradient,
+                              const AttentionGradient& out, const HeadMap& fused) {
   for (MatrixSpan part : {out.queries, out.keys, out.values})
     for (int t = 0; t < part.rows(); ++t) std::ranges::fill(part.row(t), 0.0f);
   for (int r = 0; r < shape.n; ++r)
@@ -242,13 +244,14 @@ class BackwardKernel : public EachKernel {
     EXPECT_TRUE(map_.verdict()) << "map";
   }
 
-  void check(const Shape& shape, HeadMap fused) {
-    Input input(shape);
+  void check(const AttendedShape& shape, HeadMap fused) {
+    AttendedInput input(shape);
     Output got(shape), plain(shape), exact(shape);
     fused.map = got.map.span();
     GetParam().backward.attention(input.attention, input.gradient.span(), got.parts(shape), fused);
     fused.map = plain.map.span();
-    plain_attention(shape, input.attention, input.gradient.span(), plain.parts(shape), fused);
+    plain_attention_backward(shape, input.attention, input.gradient.span(), plain.parts(shape),
+                             fused);
     fused.map = exact.map.span();
     reference().backward.attention(input.attention, input.gradient.span(), exact.parts(shape),
                                    fused);
@@ -258,7 +261,7 @@ class BackwardKernel : public EachKernel {
         << shape.n << " size " << shape.size << " heads " << shape.heads << "/" << shape.groups
         << " causal " << shape.sight.causal << " window " << shape.sight.window;
   }
-  void check(const Shape& shape) { check(shape, {Reduce::sum, 0.25f, 0, shape.heads, {}}); }
+  void check(const AttendedShape& shape) { check(shape, {Reduce::sum, 0.25f, 0, shape.heads, {}}); }
 
  private:
   Judge rows_, map_;  // of all shapes: of one alone the plain loop's may be small by luck
@@ -290,8 +293,8 @@ TEST_P(BackwardKernel, AttentionJoinsTheHeadsThatAreAskedFor) {
 }
 
 TEST_P(BackwardKernel, AttentionGivesTheSameBytesForEveryNumberOfThreads) {
-  const Shape shape{500, 32, 6, 2, {}};
-  Input input(shape);
+  const AttendedShape shape{500, 32, 6, 2, {}};
+  AttendedInput input(shape);
   Output one(shape);
   set_threads(1);
   GetParam().backward.attention(input.attention, input.gradient.span(), one.parts(shape),
@@ -349,7 +352,7 @@ TEST_P(BackwardKernel, ActivationsAreWithinRounding) {
       Island x(2, columns, 1), got(2, columns, 2), exact(2, columns, 2);
       for (int t = 0; t < 2; ++t)
         for (int k = 0; k < columns; ++k)
-          x.span()(t, k) = t == 0 ? x.span()(t, k) * 5 : static_cast<float>(k - columns / 2) / 40;
+          x.span()(t, k) = t == 0 ? x.span()(t, k) * 5 : static_cast<float>(2 * k - columns) / 80;
       GetParam().backward.activation(x.span(), activation, got.span());
       reference().backward.activation(x.span(), activation, exact.span());
       for (int t = 0; t < 2; ++t)

@@ -26,7 +26,7 @@ void put(DType type, double x, std::byte* to) {
   store(static_cast<uint16_t>(sign | size));
 }
 
-constexpr DType types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+constexpr DType stored_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 // Heads of `rows` rows, of which the first begins `shift` bytes off any alignment; gaps between
 // rows and between heads.
@@ -94,7 +94,7 @@ class FuseRows : public EachKernel {
 };
 
 TEST_P(FuseRows, AgreesWithTheReference) {
-  for (DType type : types)
+  for (DType type : stored_types)
     for (int n = 0; n <= 4 * past_two_vectors; n += n < past_two_vectors ? 1 : 13)
       for (size_t shift : {0, 1, 2, 4, 24})
         for (int heads : {1, 9}) {
@@ -135,7 +135,7 @@ TEST_P(FuseRows, FindsWhatIsNoWeightWhereverItStands) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double tiny = 0x1p-24;
-  for (DType type : types) {
+  for (DType type : stored_types) {
     std::vector<double> bad = {nan, -nan, inf, -inf, -1, -tiny};
     if (type == DType::f64) bad.insert(bad.end(), {-1e-300, 1e300});
     for (int n : {1, 7, past_two_vectors, 4 * past_two_vectors})

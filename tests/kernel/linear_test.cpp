@@ -7,8 +7,8 @@
 namespace headwater::kernel {
 namespace {
 
-constexpr DType types[] = {DType::f32, DType::f16, DType::bf16};
-constexpr Activation activations[] = {
+constexpr DType weight_types[] = {DType::f32, DType::f16, DType::bf16};
+constexpr Activation every_activation[] = {
     Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
     Activation::relu, Activation::silu, Activation::tanh};
 
@@ -95,7 +95,7 @@ class Linear : public EachKernel {
 };
 
 TEST_P(Linear, TakesEverySmallSize) {
-  for (DType type : types)
+  for (DType type : weight_types)
     for (bool input_major : {false, true})
       for (int n = 0; n <= past_two_vectors; ++n) {
         check(n, 5, 3, type, input_major);
@@ -118,7 +118,7 @@ TEST_P(Linear, TakesSizesAcrossTilesTasksAndStretches) {
 }
 
 TEST_P(Linear, FinishesEachNumber) {
-  for (Activation activation : activations)
+  for (Activation activation : every_activation)
     for (Into into : {Into::store, Into::add, Into::multiply})
       for (int rows : {1, 2, 19}) {
         check(rows, 6, 29, DType::f32, false, activation, into);
@@ -130,7 +130,7 @@ TEST_P(Linear, ActivatesEveryFloatOfTheRange) {
   // One input of weight 1: the results are the activations themselves.
   const float one = 1;
   const Weights same{DType::f32, reinterpret_cast<const std::byte*>(&one), 1, 1, false};
-  for (Activation activation : activations) {
+  for (Activation activation : every_activation) {
     Matrix x(20001, 1), got(20001, 1);
     for (int t = 0; t < x.rows(); ++t) x(t, 0) = static_cast<float>(t - 10000) / 800;
     for (float large : {-1000.0f, -90.0f, -20.0f, 20.0f, 90.0f, 1000.0f})
@@ -187,7 +187,7 @@ TEST_P(Linear, GivesTheSameBytesForEveryNumberOfThreads) {
 }
 
 TEST_P(Linear, GivesARowTheSameBytesAloneAndAmongOthers) {
-  for (DType type : types)
+  for (DType type : weight_types)
     for (bool input_major : {false, true}) {
       const Stored stored(type, 77, 900, input_major, 7);
       const std::vector<float> bias = normal_floats(77, 8);

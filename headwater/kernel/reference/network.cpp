@@ -10,7 +10,7 @@ namespace headwater::kernel {
 namespace plain {
 namespace {
 
-double activated(Activation activation, double x) {
+double value_of(Activation activation, double x) {
   switch (activation) {
     case Activation::none:
       return x;
@@ -44,7 +44,7 @@ void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSp
     for (int t = 0; t < x.rows(); ++t) {
       double sum = finish.bias.empty() ? 0 : finish.bias[o];
       for (int k = 0; k < x.columns(); ++k) sum += row[k] * x(t, k);
-      const double result = activated(finish.activation, sum);
+      const double result = value_of(finish.activation, sum);
       if (finish.into == Into::store) out(t, o) = static_cast<float>(result);
       if (finish.into == Into::add) out(t, o) = static_cast<float>(out(t, o) + result);
       if (finish.into == Into::multiply) out(t, o) = static_cast<float>(out(t, o) * result);

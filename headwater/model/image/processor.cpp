@@ -9,7 +9,7 @@
 namespace headwater {
 namespace {
 
-constexpr double most_pixels = 1 << 28;
+constexpr double most_pixels_after = 1 << 28;
 constexpr int largest_kept = 1024;
 
 struct Size {
@@ -51,7 +51,7 @@ Size target(const Image& image, const TargetSize& size) {
 
 Image resized(const Image& image, const ProcessorConfig& config) {
   const Size size = target(image, config.size);
-  if (size.width < 1 || size.height < 1 || size.width * size.height > most_pixels)
+  if (size.width < 1 || size.height < 1 || size.width * size.height > most_pixels_after)
     fail(
         "{}: would make {} x {} pixels of an image of {} x {}, expected at least one and at most "
         "2^28; use an image that is less oblong",

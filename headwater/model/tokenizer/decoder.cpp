@@ -162,18 +162,19 @@ Tokens collapsed(Tokens tokens, const std::string& pad, const std::string& word,
 }
 
 // A decoder whose options fit into a few lines.
-class Plain : public Decoder {
+class PlainDecoder : public Decoder {
  public:
-  explicit Plain(std::function<Tokens(Tokens)> change) : change_(std::move(change)) {}
+  explicit PlainDecoder(std::function<Tokens(Tokens)> change) : change_(std::move(change)) {}
   Tokens apply(Tokens tokens) const override { return change_(std::move(tokens)); }
 
  private:
   std::function<Tokens(Tokens)> change_;
 };
 
-class Replace : public Decoder {
+class ReplaceDecoder : public Decoder {
  public:
-  explicit Replace(JsonPart& part) : pattern_(read_pattern(part)), content_(part.text("content")) {}
+  explicit ReplaceDecoder(JsonPart& part)
+      : pattern_(read_pattern(part)), content_(part.text("content")) {}
   Tokens apply(Tokens tokens) const override {
     constexpr size_t longest = 1 << 22;
     for (std::string& token : tokens) {
@@ -196,9 +197,9 @@ class Replace : public Decoder {
   std::string content_;
 };
 
-class Sequence : public Decoder {
+class DecoderSequence : public Decoder {
  public:
-  Sequence(JsonPart& part, int depth) {
+  DecoderSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("decoders"))
       all_.push_back(read_decoder({one, part.what()}, depth + 1));
   }
@@ -212,13 +213,13 @@ class Sequence : public Decoder {
 };
 
 std::unique_ptr<Decoder> plain(std::function<Tokens(Tokens)> change) {
-  return std::make_unique<Plain>(std::move(change));
+  return std::make_unique<PlainDecoder>(std::move(change));
 }
 
 std::unique_ptr<Decoder> make(JsonPart& part, int depth) {
   const std::string type = part.text("type");
-  if (type == "Sequence") return std::make_unique<Sequence>(part, depth);
-  if (type == "Replace") return std::make_unique<Replace>(part);
+  if (type == "Sequence") return std::make_unique<DecoderSequence>(part, depth);
+  if (type == "Replace") return std::make_unique<ReplaceDecoder>(part);
   if (type == "ByteFallback") return plain(from_named_bytes);
   if (type == "ByteLevel") {
     for (const auto option : {"add_prefix_space", "trim_offsets", "use_regex"})

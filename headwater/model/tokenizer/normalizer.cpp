@@ -82,9 +82,9 @@ char32_t nmt_space(char32_t c) {
 }
 
 // A normalizer without options, or whose options fit into a few lines.
-class Plain : public Normalizer {
+class PlainNormalizer : public Normalizer {
  public:
-  explicit Plain(std::function<void(AlignedText&)> change) : change_(std::move(change)) {}
+  explicit PlainNormalizer(std::function<void(AlignedText&)> change) : change_(std::move(change)) {}
   void apply(AlignedText& text) const override { change_(text); }
 
  private:
@@ -92,12 +92,12 @@ class Plain : public Normalizer {
 };
 
 std::unique_ptr<Normalizer> plain(std::function<void(AlignedText&)> change) {
-  return std::make_unique<Plain>(std::move(change));
+  return std::make_unique<PlainNormalizer>(std::move(change));
 }
 
-class Bert : public Normalizer {
+class BertNormalizer : public Normalizer {
  public:
-  explicit Bert(JsonPart& part)
+  explicit BertNormalizer(JsonPart& part)
       : clean_(part.flag("clean_text")),
         chinese_(part.flag("handle_chinese_chars")),
         lowercase_(part.flag("lowercase")),
@@ -120,9 +120,10 @@ class Bert : public Normalizer {
   bool clean_, chinese_, lowercase_, strip_accents_;
 };
 
-class Replace : public Normalizer {
+class ReplaceNormalizer : public Normalizer {
  public:
-  explicit Replace(JsonPart& part) : pattern_(read_pattern(part)), content_(part.text("content")) {}
+  explicit ReplaceNormalizer(JsonPart& part)
+      : pattern_(read_pattern(part)), content_(part.text("content")) {}
   void apply(AlignedText& text) const override {
     text.replace(pattern_.matches(text.text()), content_);
   }
@@ -142,9 +143,9 @@ class Precompiled : public Normalizer {
   Charsmap map_;
 };
 
-class Sequence : public Normalizer {
+class NormalizerSequence : public Normalizer {
  public:
-  Sequence(JsonPart& part, int depth) {
+  NormalizerSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("normalizers"))
       all_.push_back(read_normalizer({one, part.what()}, depth + 1));
   }
@@ -161,8 +162,8 @@ std::unique_ptr<Normalizer> make(JsonPart& part, int depth) {
   const auto form = [](NormalForm wanted) {
     return plain([wanted](AlignedText& text) { to_normal_form(text, wanted); });
   };
-  if (type == "Sequence") return std::make_unique<Sequence>(part, depth);
-  if (type == "BertNormalizer") return std::make_unique<Bert>(part);
+  if (type == "Sequence") return std::make_unique<NormalizerSequence>(part, depth);
+  if (type == "BertNormalizer") return std::make_unique<BertNormalizer>(part);
   if (type == "NFC") return form(NormalForm::nfc);
   if (type == "NFD") return form(NormalForm::nfd);
   if (type == "NFKC") return form(NormalForm::nfkc);
@@ -175,7 +176,7 @@ std::unique_ptr<Normalizer> make(JsonPart& part, int depth) {
     const bool left = part.flag("strip_left"), right = part.flag("strip_right");
     return plain([=](AlignedText& text) { strip(text, left, right); });
   }
-  if (type == "Replace") return std::make_unique<Replace>(part);
+  if (type == "Replace") return std::make_unique<ReplaceNormalizer>(part);
   if (type == "Prepend") {
     return plain([prefix = part.text("prepend")](AlignedText& text) { text.prepend(prefix); });
   }

@@ -88,9 +88,9 @@ void put_in(Encoding& part, size_t at, const Named& one, int type) {
   part.sequences.insert(part.sequences.begin() + place, -1);
 }
 
-class ByteLevel : public PostProcessor {
+class ByteLevelPostProcessor : public PostProcessor {
  public:
-  explicit ByteLevel(JsonPart& part)
+  explicit ByteLevelPostProcessor(JsonPart& part)
       : add_prefix_space_(part.flag("add_prefix_space")), trim_(part.flag("trim_offsets")) {
     part.optional_flag("use_regex");  // only the pre-tokenizer uses it
   }
@@ -104,9 +104,10 @@ class ByteLevel : public PostProcessor {
   bool add_prefix_space_, trim_;
 };
 
-class Bert : public PostProcessor {
+class BertPostProcessor : public PostProcessor {
  public:
-  explicit Bert(JsonPart& part) : sep_(read_named(part, "sep")), cls_(read_named(part, "cls")) {}
+  explicit BertPostProcessor(JsonPart& part)
+      : sep_(read_named(part, "sep")), cls_(read_named(part, "cls")) {}
   size_t added(bool pair) const override { return pair ? 3 : 2; }
   void apply(std::vector<Encoding>& parts, const Texts&, bool special) const override {
     if (!special) return;
@@ -143,9 +144,9 @@ class Roberta : public PostProcessor {
   bool trim_, add_prefix_space_;
 };
 
-class Sequence : public PostProcessor {
+class PostProcessorSequence : public PostProcessor {
  public:
-  Sequence(JsonPart& part, int depth) {
+  PostProcessorSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("processors"))
       all_.push_back(read_post_processor({one, part.what()}, depth + 1));
   }
@@ -173,13 +174,13 @@ std::unique_ptr<PostProcessor> read_post_processor(JsonPart part, int depth) {
   if (type == "TemplateProcessing")
     made = read_template(part);
   else if (type == "BertProcessing")
-    made = std::make_unique<Bert>(part);
+    made = std::make_unique<BertPostProcessor>(part);
   else if (type == "RobertaProcessing")
     made = std::make_unique<Roberta>(part);
   else if (type == "ByteLevel")
-    made = std::make_unique<ByteLevel>(part);
+    made = std::make_unique<ByteLevelPostProcessor>(part);
   else if (type == "Sequence")
-    made = std::make_unique<Sequence>(part, depth);
+    made = std::make_unique<PostProcessorSequence>(part, depth);
   else
     part.unknown(type,
                  "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or Sequence");

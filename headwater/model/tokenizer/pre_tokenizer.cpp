@@ -52,9 +52,9 @@ void cut_lengths(Splits& splits, uint64_t length) {
 }
 
 // A pre-tokenizer whose options fit into a few lines.
-class Plain : public PreTokenizer {
+class PlainPreTokenizer : public PreTokenizer {
  public:
-  explicit Plain(std::function<void(Splits&)> change) : change_(std::move(change)) {}
+  explicit PlainPreTokenizer(std::function<void(Splits&)> change) : change_(std::move(change)) {}
   void apply(Splits& splits) const override { change_(splits); }
 
  private:
@@ -62,12 +62,13 @@ class Plain : public PreTokenizer {
 };
 
 std::unique_ptr<PreTokenizer> plain(std::function<void(Splits&)> change) {
-  return std::make_unique<Plain>(std::move(change));
+  return std::make_unique<PlainPreTokenizer>(std::move(change));
 }
 
-class ByteLevel : public PreTokenizer {
+class ByteLevelPreTokenizer : public PreTokenizer {
  public:
-  explicit ByteLevel(JsonPart& part) : add_prefix_space_(part.flag("add_prefix_space")) {
+  explicit ByteLevelPreTokenizer(JsonPart& part)
+      : add_prefix_space_(part.flag("add_prefix_space")) {
     part.flag("trim_offsets");  // only the post-processor uses it
     if (part.flag_or("use_regex", true)) words_.emplace(gpt2, part.what());
   }
@@ -143,9 +144,9 @@ class SplitAt : public PreTokenizer {
   bool invert_;
 };
 
-class Sequence : public PreTokenizer {
+class PreTokenizerSequence : public PreTokenizer {
  public:
-  Sequence(JsonPart& part, int depth) {
+  PreTokenizerSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("pretokenizers"))
       all_.push_back(read_pre_tokenizer({one, part.what()}, depth + 1));
   }
@@ -220,9 +221,9 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part, int depth) {
   const std::string type = part.text("type");
   std::unique_ptr<PreTokenizer> made;
   if (type == "Sequence")
-    made = std::make_unique<Sequence>(part, depth);
+    made = std::make_unique<PreTokenizerSequence>(part, depth);
   else if (type == "ByteLevel")
-    made = std::make_unique<ByteLevel>(part);
+    made = std::make_unique<ByteLevelPreTokenizer>(part);
   else if (type == "Metaspace")
     made = std::make_unique<Metaspace>(part);
   else if (type == "Split")

@@ -11,9 +11,8 @@ namespace headwater {
 namespace {
 
 constexpr double width = 210, height = 190;  // of a panel
-constexpr double gap = 26;                   // between a panel and the labels of the next
-constexpr double tick = 3;
-constexpr double stroke = 1.6, mark = 2.4;  // of a curve, and half a side of its marks
+constexpr double panel_gap = 26;             // between a panel and the labels of the next
+constexpr double stroke = 1.6, mark = 2.4;   // of a curve, and half a side of its marks
 constexpr Lettering small = {.points = 8};
 
 class PanelLayout {
@@ -37,7 +36,7 @@ class PanelLayout {
     double widest = 0;
     for (const double value : values_of(panel))
       widest = std::max(widest, page.measured({.text = name_of(value), .lettering = small}).width);
-    return widest + tick + 4 + 8 + page.measured({.text = panel.y_title}).height;
+    return widest + tick_length + 4 + 8 + page.measured({.text = panel.y_title}).height;
   }
 
  private:
@@ -67,9 +66,9 @@ class PanelLayout {
       page_.put(Line{{left_, y_of(panel_.level)}, {left_ + width, y_of(panel_.level)}, light_grey});
     double labels = left_;
     for (const double value : values_of(panel_)) {
-      page_.put(Line{{left_ - tick, y_of(value)}, {left_, y_of(value)}, grey});
+      page_.put(Line{{left_ - tick_length, y_of(value)}, {left_, y_of(value)}, grey});
       const Text& text = page_.put({.text = name_of(value),
-                                    .x = left_ - tick - 2,
+                                    .x = left_ - tick_length - 2,
                                     .y = y_of(value),
                                     .anchor = Text::Anchor::right,
                                     .lettering = small});
@@ -91,11 +90,11 @@ class PanelLayout {
     const size_t every = static_cast<size_t>(std::ceil((widest + 3) / pitch));
     double below = height;
     for (size_t k = 0; k < panel_.places.size(); k += every) {
-      page_.put(Line{{x_of(k), height}, {x_of(k), height + tick}, grey});
+      page_.put(Line{{x_of(k), height}, {x_of(k), height + tick_length}, grey});
       Text name = page_.measured(
           {.text = panel_.places[k], .anchor = Text::Anchor::middle, .lettering = small});
       name.x = x_of(k);
-      name.y = height + tick + 1 + name.height / 2;
+      name.y = height + tick_length + 1 + name.height / 2;
       below = std::max(below, name.y + name.height / 2);
       page_.put(std::move(name));
     }
@@ -141,7 +140,7 @@ void place_legend(Page& page, const Curves& curves, double left) {
 void place_curves(Page& page, const Curves& curves) {
   double left = 0;
   for (const CurvePanel& panel : curves.panels) {
-    if (left > 0) left += gap + PanelLayout::room_left(page, panel);
+    if (left > 0) left += panel_gap + PanelLayout::room_left(page, panel);
     PanelLayout(page, panel, left).place();
     left += width;
   }

@@ -8,8 +8,7 @@
 namespace headwater {
 namespace {
 
-constexpr double gap = 18;       // between plots
-constexpr double tick = 3;       // length of a tick
+constexpr double plot_gap = 18;  // between plots
 constexpr double shortest = 72;  // a plot of one token is still a plot
 constexpr double widest_title = 160;
 constexpr int largest_cell = 72;  // pixels
@@ -51,7 +50,7 @@ Labels fitting(Page& page, const Axis& axis, double pitch, double slant) {
     }
 }
 
-int columns_for(int panels) {
+int columns_of_plots(int panels) {
   if (panels <= 4) return panels;
   return panels <= 6 || panels == 9 ? 3 : 4;
 }
@@ -65,7 +64,7 @@ class GridLayout {
   GridLayout(Page& page, Grid& grid, double top) : page_(page), grid_(grid), top_(top) {
     const Matrix& cells = grid.panels.front().values;
     count_ = static_cast<int>(grid.panels.size());
-    columns_ = columns_for(count_);
+    columns_ = columns_of_plots(count_);
     const int room = plot_pixels(count_);
     if (grid.square) {
       const int side = std::max(cells.rows(), cells.columns());
@@ -107,13 +106,13 @@ class GridLayout {
         panel.title = shortened(panel.title, longest);
       titles_width_ = std::max(titles_width_, page_.measured(title(panel)).width);
     }
-    return std::max(width_, titles_width_) + gap;
+    return std::max(width_, titles_width_) + plot_gap;
   }
 
   double line_height() {
-    double tall = height_ + gap;
+    double tall = height_ + plot_gap;
     for (const Panel& panel : grid_.panels)
-      tall = std::max(tall, height_ + gap + page_.measured(title(panel)).height);
+      tall = std::max(tall, height_ + plot_gap + page_.measured(title(panel)).height);
     // Panels with none below them have their labels between the last two lines.
     if (count_ % columns_ != 0 && count_ > columns_) tall += depth_of_x();
     return tall;
@@ -123,7 +122,7 @@ class GridLayout {
     double depth = 0;
     for (const Text& text : x_.texts)
       depth = std::max(depth, (text.width + text.height) / std::sqrt(2.0));
-    return depth + 2 * tick;
+    return depth + 2 * tick_length;
   }
 
   static Text title(const Panel& panel) {
@@ -144,10 +143,10 @@ class GridLayout {
   void place_y(double y) {
     for (size_t k = 0; k < y_.texts.size(); ++k) {
       const double at = y + y_.offsets[k];
-      page_.put(Line{{-tick, at}, {0, at}, grey});
+      page_.put(Line{{-tick_length, at}, {0, at}, grey});
       Text text = y_.texts[k];
       text.anchor = Text::Anchor::right;
-      text.x = -tick - 2;
+      text.x = -tick_length - 2;
       text.y = at;
       labels_left_ = std::min(labels_left_, text.x - text.width);
       page_.put(std::move(text));
@@ -157,12 +156,12 @@ class GridLayout {
   void place_x(double x, double bottom) {
     for (size_t k = 0; k < x_.texts.size(); ++k) {
       const double at = x + x_.offsets[k];
-      page_.put(Line{{at, bottom}, {at, bottom + tick}, grey});
+      page_.put(Line{{at, bottom}, {at, bottom + tick_length}, grey});
       Text text = x_.texts[k];
       text.anchor = Text::Anchor::right;
       text.angle = 45;
       text.x = at + text.height / 4;
-      text.y = bottom + tick + 1 + text.height / 2;
+      text.y = bottom + tick_length + 1 + text.height / 2;
       page_.put(std::move(text));
     }
   }

@@ -6,14 +6,14 @@
 namespace headwater {
 namespace {
 
-constexpr double gap = 18;            // between images
+constexpr double image_gap = 18;      // between images
 constexpr double widest_words = 220;  // narrow images are spaced out for words up to this width
 constexpr double title_points = 9.5, note_points = 8.5;
 
 // The longer side of an image in pixels, with `images` on the page.
 int longest_side(int images) { return images <= 2 ? 720 : images <= 4 ? 560 : 440; }
 
-int columns_for(int images) {
+int columns_of_images(int images) {
   if (images <= 4) return images;
   return images <= 6 || images == 9 ? 3 : 4;
 }
@@ -23,7 +23,7 @@ class OverlayLayout {
   OverlayLayout(Page& page, const Overlay& overlay, ScaleEnds scale)
       : page_(page), overlay_(overlay), scale_(scale), extent_(extent_of(overlay)) {
     const int images = static_cast<int>(overlay.panels.size()) + 1;
-    columns_ = columns_for(images);
+    columns_ = columns_of_images(images);
     const double pixels = longest_side(images) / std::max(extent_.width, extent_.height);
     // A line of one or two pixels would be invisible.
     width_ = std::max(16, static_cast<int>(std::lround(extent_.width * pixels)));
@@ -35,10 +35,10 @@ class OverlayLayout {
       room_ = std::max({room_, measured(panel.title, title_points, true).width,
                         measured(panel.note, note_points, false).width});
     room_ = std::max(std::min(room_, widest_words), points(width_));
-    const double across = std::ceil(room_ + gap);
+    const double across = std::ceil(room_ + image_gap);
     const double words =
         measured("Ag", title_points, true).height + measured("Ag", note_points, false).height;
-    const double down = std::ceil(points(height_) + words + gap);
+    const double down = std::ceil(points(height_) + words + image_gap);
     double right = 0;
     for (size_t k = 0; k <= overlay_.panels.size(); ++k) {
       const size_t column = k % static_cast<size_t>(columns_),

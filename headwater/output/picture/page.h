@@ -7,6 +7,8 @@
 
 namespace headwater {
 
+constexpr double tick_length = 3;
+
 struct Bounds {
   double left = 0, top = 0, right = 0, bottom = 0;
   double width() const { return right - left; }
