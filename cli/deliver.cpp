@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "cli/signals.h"
 #include "headwater/core/fail.h"
 #include "headwater/output/terminal/terminal.h"
 #include "headwater/output/write.h"
@@ -58,7 +60,11 @@ void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
   options.timing = timing_;
   options.list = list;
   for (const std::string& path : paths_) {
-    write(results, path, options);
+    {
+      std::optional<DrawingGuard> guard;
+      if (is_picture(path)) guard.emplace(path);
+      write(results, path, options);
+    }
     if (path != "-" && isatty(STDERR_FILENO)) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
   if (!paths_.empty()) return;

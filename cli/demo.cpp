@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/quick_fox.h"
+#include "cli/signals.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/output_file.h"
 #include "headwater/method/compare.h"
@@ -46,6 +47,7 @@ class Tour {
     say(fmt::format("  {:<24} {}", place(name), about));
   }
   void picture(const char* name, ResultView result, const char* about) {
+    const DrawingGuard guard(place(name));
     write(result, place(name));
     list(name, about);
   }

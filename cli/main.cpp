@@ -6,6 +6,7 @@
 
 #include "cli/deliver.h"
 #include "cli/parse.h"
+#include "cli/signals.h"
 #include "cli/spelling.h"
 #include "headwater/core/error.h"
 
@@ -19,6 +20,7 @@ int say(const std::string& what, int status) {
 }  // namespace
 
 int main(int count, char** words) {
+  headwater::cli::handle_signals();
   try {
     const headwater::cli::Request request = headwater::cli::parse(count, words);
     if (request.command)

@@ -17,10 +17,12 @@ std::string shortened(const std::string& sentence) {
 
 std::string one_line(const std::string& sentence) {
   std::string line;
-  for (char c : valid_utf8(shortened(sentence))) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string{c};
-  }
+  for (const char32_t c : code_points(shortened(sentence)))
+    if (!is_unprintable(c))
+      line += to_utf8({&c, 1});
+    else
+      line +=
+          c < 0x100 ? fmt::format("\\x{:02x}", uint32_t{c}) : fmt::format("\\u{:04x}", uint32_t{c});
   return line;
 }
 

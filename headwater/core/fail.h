@@ -7,8 +7,8 @@
 namespace headwater {
 
 /// The sentence as one line that is safe for any terminal, even with names from a file in it.
-/// Control characters become \xNN, and bytes that are not UTF-8 become U+FFFD. A very long sentence
-/// loses its middle.
+/// Characters that could change the line unseen become \xNN or \uNNNN, and bytes that are not UTF-8
+/// become U+FFFD. A very long sentence loses its middle.
 std::string one_line(const std::string& sentence);
 
 template <class... Values>

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -13,6 +16,33 @@
 #include "headwater/core/fail.h"
 
 namespace headwater {
+namespace {
+
+// Which files are mapped where, for a signal handler: no lock, no memory to allocate. With more
+// files than slots at a time, the others have no name there.
+struct Slot {
+  std::atomic<bool> taken = false;
+  std::atomic<const std::byte*> begin = nullptr;
+  size_t size = 0;
+  char path[PATH_MAX] = {};
+};
+constinit std::array<Slot, 64> mapped;
+
+int remember(const std::string& path, const std::byte* begin, size_t size) {
+  const std::string line = one_line(path);
+  for (size_t k = 0; k < mapped.size(); ++k) {
+    if (mapped[k].taken.exchange(true)) continue;
+    mapped[k].size = size;
+    const size_t length = std::min(line.size(), sizeof mapped[k].path - 1);
+    std::memcpy(mapped[k].path, line.data(), length);
+    mapped[k].path[length] = 0;
+    mapped[k].begin = begin;
+    return static_cast<int>(k);
+  }
+  return -1;
+}
+
+}  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,14 +66,30 @@ MappedFile::MappedFile(const std::string& path) {
     fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
          std::strerror(errno));
   data_ = static_cast<const std::byte*>(memory);
+  slot_ = remember(path, data_, size_);
 }
 
 MappedFile::~MappedFile() {
+  if (slot_ >= 0) {
+    mapped[static_cast<size_t>(slot_)].begin = nullptr;
+    mapped[static_cast<size_t>(slot_)].taken = false;
+  }
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      slot_(std::exchange(other.slot_, -1)) {}
+
+const char* mapped_file_at(const void* address) noexcept {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const Slot& slot : mapped) {
+    const std::byte* begin = slot.begin;
+    if (begin && at >= begin && at < begin + slot.size) return slot.path;
+  }
+  return nullptr;
+}
 
 void release(std::span<const std::byte> bytes) {
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));

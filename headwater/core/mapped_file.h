@@ -15,13 +15,18 @@ class MappedFile {
   MappedFile& operator=(MappedFile&&) = delete;
 
   /// Valid as long as this object. If another process shortens the file, access is a bus error, as
-  /// for every mapped file.
+  /// for every mapped file; mapped_file_at() tells a handler which file it was.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
+  int slot_ = -1;  // of its name, for mapped_file_at()
 };
+
+/// The file that is mapped at this address, as one line; nullptr if none is. For a handler of
+/// SIGBUS: it only reads memory.
+const char* mapped_file_at(const void* address) noexcept;
 
 /// Tells the system that these bytes will not be needed soon, so that a large file does not fill
 /// memory. They must be mapped from a file.

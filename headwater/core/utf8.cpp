@@ -88,4 +88,14 @@ std::string to_utf8(std::u32string_view points) {
 
 std::string valid_utf8(std::string_view bytes) { return to_utf8(code_points(bytes)); }
 
+bool is_unprintable(char32_t c) {
+  const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
+  const bool turns = c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+                     (c >= 0x2066 && c <= 0x206F);
+  const bool without_width = c == 0x200B || c == 0x2060 || c == 0xFEFF ||
+                             (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c < 0xE0100);
+  const bool no_character = (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
+  return control || turns || without_width || no_character;
+}
+
 }  // namespace headwater

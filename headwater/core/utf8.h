@@ -15,4 +15,9 @@ std::string to_utf8(std::u32string_view points);
 /// `bytes` with every part that is not UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view bytes);
 
+/// Whether `c` could change a line that it is printed in without being seen: controls, marks that
+/// turn the direction of text, characters without width (but for joiners, which scripts and emoji
+/// need), and the values that Unicode says are never characters.
+bool is_unprintable(char32_t c);
+
 }  // namespace headwater

@@ -1,6 +1,9 @@
 #include "headwater/method/assemble.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
 
 namespace headwater {
 
@@ -15,7 +18,24 @@ Attribution new_result(std::string method, const Layers& layers, const Options& 
   return result;
 }
 
+namespace {
+
+// Weights that are not shares can grow past the largest number over the layers.
+void check_finite(const Attribution& result) {
+  for (const Matrix& matrix : result.values)
+    for (int i = 0; i < matrix.rows(); ++i)
+      for (int j = 0; j < matrix.columns(); ++j)
+        if (!std::isfinite(matrix.row(i)[static_cast<size_t>(j)]))
+          fail(
+              "{}: the {} of row {} and column {} is {}, expected a number; the weights grow too "
+              "large over the layers: set `divide` to always, or divide each row by its sum first",
+              result.source.name, result.method, i, j, matrix.row(i)[static_cast<size_t>(j)]);
+}
+
+}  // namespace
+
 void complete(Attribution& result, const Layers& layers, double seconds) {
+  check_finite(result);
   for (std::string& note : layers.notes()) result.notes.push_back(std::move(note));
   result.timing.reading = layers.reading_seconds();
   result.timing.preparing = layers.preparing_seconds();

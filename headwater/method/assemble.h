@@ -11,7 +11,7 @@ namespace headwater {
 Attribution new_result(std::string method, const Layers& layers, const Options& options);
 
 /// Adds notes and timing. Call it once the values are there; `seconds` is the time of the whole
-/// method.
+/// method. Throws Error if a value is not a finite number.
 void complete(Attribution& result, const Layers& layers, double seconds);
 
 /// The requested rows of the whole matrix `all`, or their mean.

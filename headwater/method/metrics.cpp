@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headwater/core/fail.h"
 #include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/method/rollout.h"
@@ -79,6 +80,15 @@ Metrics finish(Metrics result, const Pools& pools) {
   result.attention_concentration = pools.attention.concentration / pools.attention.rows;
   result.rollout_max = pools.rolled.largest;
   result.rollout_entropy = pools.rolled.entropy / pools.rolled.rows;
+  for (const double value :
+       {result.mean_attention, result.max_attention, result.attention_entropy,
+        result.attention_concentration, result.rollout_max, result.rollout_entropy})
+    if (!std::isfinite(value))
+      fail(
+          "{}: a metric is {}, expected a number; the weights are too large: divide each row by "
+          "its "
+          "sum first",
+          result.source.name, value);
   return result;
 }
 

@@ -141,6 +141,12 @@ void write(ResultView result, const std::string& path, const WriteOptions& optio
   write(Results{result}, path, options);
 }
 
+bool is_picture(const std::string& path) {
+  if (path == "-") return false;
+  const std::string_view ending = format_of(path).ending;
+  return ending == ".png" || ending == ".svg" || ending == ".pdf";
+}
+
 void check_writable(const std::string& path) {
   if (path == "-") return;
   format_of(path);

@@ -26,4 +26,7 @@ void write(ResultView result, const std::string& path, const WriteOptions& optio
 /// removes a file there.
 void check_writable(const std::string& path);
 
+/// Whether the ending of `path` names a picture.
+bool is_picture(const std::string& path);
+
 }  // namespace headwater

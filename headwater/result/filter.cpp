@@ -1,8 +1,9 @@
 #include "headwater/result/filter.h"
 
-#include <fstream>
+#include <algorithm>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
 #include "headwater/core/nearest.h"
 #include "headwater/result/token_class.h"
 #include "headwater/result/token_text.h"
@@ -11,15 +12,16 @@ namespace headwater {
 namespace {
 
 void add_words(std::set<std::string>& words, const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) words.insert(line);
+  const MappedFile file(path);
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) words.emplace(line);
+    begin = end + 1;
   }
-  // A folder can be opened but not read.
-  if (!file.eof())
-    fail("{}: cannot be read, expected a file with one token a line; check the name", path);
 }
 
 void add(Filter& filter, std::string_view word) {

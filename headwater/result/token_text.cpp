@@ -86,11 +86,7 @@ char32_t shown(char32_t c, bool blank) {
   if (c == '\t') return 0x21E5;
   if (c < 0x20) return 0x2400 + c;
   if (c == 0x7F) return 0x2421;
-  const bool turns = c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-                     (c >= 0x2066 && c <= 0x206F);
-  const bool unseen = (c >= 0x80 && c < 0xA0) || c == 0x200B || c == 0x2060 || c == 0xFEFF ||
-                      (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c < 0xE0100);
-  return turns || unseen ? 0xFFFD : c;
+  return is_unprintable(c) ? 0xFFFD : c;
 }
 
 std::u32string visible(const std::u32string& points) {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "headwater/core/mapped_file.h"
 #include "headwater/core/output_file.h"
@@ -102,14 +103,70 @@ TEST(OutputFiles, AreRefusedBeforeAnyWork) {
   test::expect_error(work, {plain}, [&] { OutputFile file(plain + "/x.json"); });
 }
 
-TEST(OutputFiles, ReplaceALinkAndNeverWriteThroughIt) {
+mode_t mode_of(const std::string& path) {
+  struct stat about = {};
+  EXPECT_EQ(stat(path.c_str(), &about), 0);
+  return about.st_mode & 07777;
+}
+
+TEST(OutputFiles, KeepTheModeOfTheFileThatTheyReplace) {
   const Folder folder;
+  const auto path = folder.write("a", "old");
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  OutputFile file(path);
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(mode_of(path), 0600u);
+}
+
+TEST(OutputFiles, AreWrittenThroughLinks) {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path("d"));
+  folder.write("d/there", "old");
+  std::filesystem::create_symlink("d/there", folder.path("link"));
+  std::filesystem::create_symlink("link", folder.path("link_to_link"));
+  std::filesystem::create_symlink("d/new", folder.path("dangling"));
+  for (const auto& [link, target] : {std::pair{"link_to_link", "d/there"}, {"dangling", "d/new"}}) {
+    OutputFile file(folder.path(link));
+    file.write("new");
+    file.commit();
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path(link)));
+    EXPECT_EQ(test::read_file(folder.path(target)), "new");
+  }
+  std::filesystem::create_symlink("round", folder.path("round"));
+  test::expect_error(work, {"circle"}, [&] { OutputFile file(folder.path("round")); });
+}
+
+TEST(OutputFiles, GoToAPipeOrADeviceThatIsThere) {
+  const Folder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = test::read_file(pipe); });
+  {
+    OutputFile file(pipe);
+    file.write("through");
+    file.commit();
+  }
+  reader.join();
+  EXPECT_EQ(got, "through");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   std::filesystem::create_symlink("/dev/full", folder.path("full"));
-  OutputFile file(folder.path("full"));
+  test::expect_error(work, {folder.path("full"), "No space left"}, [&] {
+    OutputFile file(folder.path("full"));
+    file.write("x");
+    file.commit();
+  });
+}
+
+TEST(OutputFiles, MayHaveTheLongestNameThatThereIs) {
+  const Folder folder;
+  OutputFile file(folder.path(std::string(255, 'n')));
   file.write("x");
   file.commit();
-  EXPECT_TRUE(
-      std::filesystem::is_regular_file(std::filesystem::symlink_status(folder.path("full"))));
+  EXPECT_EQ(test::read_file(folder.path(std::string(255, 'n'))), "x");
+  test::expect_error(work, {"too long", "255"},
+                     [&] { OutputFile longer(folder.path(std::string(256, 'n'))); });
 }
 
 TEST(OutputFiles, SayWhenThereIsNoRoomAndLeaveNothing) {

@@ -151,7 +151,37 @@ TEST(BadTokenizer, TextsThatGrowWithoutEndAreAnError) {
   EXPECT_TRUE(says(error_of([&] { made.parse().encode("a"); }), "times as many"));
   made.normalizer = "null";
   made.decoder = R"({"type": "Sequence", "decoders": [)" + rules + "]}";
-  EXPECT_TRUE(says(error_of([&] { made.parse().decode(Ids{1}); }), "the decoder makes"));
+  EXPECT_TRUE(says(error_of([&] { made.parse().decode(Ids{1}); }), "times as many"));
+}
+
+TEST(BadTokenizer, StepsThatEachDoubleTheTextAreAnError) {
+  const auto repeated = [](const std::string& step, int times) {
+    std::string all = step;
+    for (int i = 1; i < times; ++i) all += "," + step;
+    return all;
+  };
+  TokenizerJson made;
+  const std::string byte_level =
+      R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
+  made.pre_tokenizer =
+      R"({"type": "Sequence", "pretokenizers": [)" + repeated(byte_level, 26) + "]}";
+  EXPECT_TRUE(says(error_of([&] { made.parse().encode("\u00e9"); }), "times as many"));
+  const std::string doubled = R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+  made.pre_tokenizer = "null";
+  made.normalizer = R"({"type": "Sequence", "normalizers": [)" + repeated(doubled, 25) + "]}";
+  EXPECT_TRUE(says(error_of([&] { made.parse().encode("a"); }), "times as many"));
+}
+
+TEST(BadTokenizer, PatternsHaveOneBudgetForAText) {
+  const std::string split = R"({"type": "Split", "pattern": {"Regex": "(a+)+c|a"},
+                                "behavior": "Isolated", "invert": false})";
+  std::string all = split;
+  for (int i = 1; i < 100; ++i) all += "," + split;
+  TokenizerJson made;
+  made.pre_tokenizer = R"({"type": "Sequence", "pretokenizers": [)" + all + "]}";
+  const auto tokenizer = made.parse();
+  const std::string text(21, 'a');
+  EXPECT_TRUE(says(error_of([&] { tokenizer.encode(text + " " + text + " " + text); }), "gave up"));
 }
 
 TEST(BadTokenizer, WhatTheFuzzerBeginsWithIsReadOrRefusedAsRecorded) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 
 namespace headwater {
@@ -53,15 +54,6 @@ void AlignedText::transform(std::span<const Change> changes, size_t removed) {
   transform_range(static_cast<size_t>(first - places_.begin()), text_.size(), changes, removed);
 }
 
-void AlignedText::check_growth(size_t bytes) const {
-  constexpr size_t always = 1 << 22, times = 64;
-  if (bytes <= always || bytes / times <= original_.end - original_.begin) return;
-  fail(
-      "the normalizer makes {} bytes or more out of {}, expected at most {} times as many; check "
-      "\"normalizer\" in the tokenizer.json",
-      bytes, original_.end - original_.begin, times);
-}
-
 void AlignedText::transform_range(size_t begin, size_t end, std::span<const Change> changes,
                                   size_t removed) {
   size_t at = begin;
@@ -89,6 +81,7 @@ void AlignedText::transform_range(size_t begin, size_t end, std::span<const Chan
     append_utf8(text, one.code);
     places.insert(places.end(), text.size() - before, place);
   }
+  Budget::spend_bytes(text.size());
   text_.replace(begin, end - begin, text);
   const auto old = places_.begin() + static_cast<ptrdiff_t>(begin);
   if (begin == 0 && end == places_.size()) {
@@ -124,7 +117,7 @@ void AlignedText::replace(std::span<const Match> matches, std::string_view conte
     }
     const auto nowhere = static_cast<uint32_t>(original_.begin);
     const Place place = match.end > 0 ? places_[match.end - 1] : Place{nowhere, nowhere};
-    check_growth(text.size() + content.size());
+    Budget::spend_bytes(content.size());
     text += content;
     places.insert(places.end(), content.size(), place);
   }

@@ -52,9 +52,6 @@ class AlignedText {
   template <class Map>
   void map(Map map);
 
-  /// Throws Error if no sensible normalizer makes this many bytes from this text.
-  void check_growth(size_t bytes) const;
-
   /// Puts `prefix` before the first character, with the same place. Does nothing if the text is
   /// empty.
   void prepend(std::string_view prefix);

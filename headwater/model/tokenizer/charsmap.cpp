@@ -4,6 +4,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/tokenizer/base64.h"
+#include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/graphemes.h"
 
@@ -83,7 +84,7 @@ void Charsmap::apply(AlignedText& text) const {
   const auto replace = [&](std::string_view piece) {
     const auto other = find(piece);
     if (!other) return false;
-    text.check_growth(changes.size() + other->size());
+    Budget::spend_bytes(other->size());
     put(changes, piece, *other);
     changed = true;
     return true;

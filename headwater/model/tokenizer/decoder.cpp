@@ -8,6 +8,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/utf8.h"
+#include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/byte_alphabet.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/normalizer.h"
@@ -176,16 +177,11 @@ class ReplaceDecoder : public Decoder {
   explicit ReplaceDecoder(JsonPart& part)
       : pattern_(read_pattern(part)), content_(part.text("content")) {}
   Tokens apply(Tokens tokens) const override {
-    constexpr size_t longest = 1 << 22;
     for (std::string& token : tokens) {
       std::string out;
       for (const Match& match : pattern_.matches(token)) {
         out += match.matched ? content_ : token.substr(match.begin, match.end - match.begin);
-        if (out.size() > longest)
-          fail(
-              "the decoder makes more than {} bytes of a token, expected fewer; check \"decoder\" "
-              "in the tokenizer.json",
-              longest);
+        if (match.matched) Budget::spend_bytes(content_.size());
       }
       token = std::move(out);
     }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/unicode_tables.h"
 
@@ -61,16 +62,19 @@ struct Region {
   ~Region() { onig_region_free(region, 1); }
 };
 
+bool is_limit(int code) {
+  return code == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER || code == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER;
+}
+
 struct Limits {
   OnigMatchParam* param = onig_new_match_param();
-  explicit Limits(size_t size) {
-    // Patterns of real tokenizers need a few steps a byte. One that backtracks endlessly is stopped
-    // after a fraction of a second.
-    const unsigned long steps = 2'000'000 + 32 * static_cast<unsigned long>(size);
+  Limits() {
     onig_initialize_match_param(param);
+    onig_set_match_stack_limit_size_of_match_param(param, 1u << 24);
+  }
+  void set(unsigned long steps) {
     onig_set_retry_limit_in_match_of_match_param(param, steps);
     onig_set_retry_limit_in_search_of_match_param(param, steps);
-    onig_set_match_stack_limit_size_of_match_param(param, 1u << 24);
   }
   Limits(const Limits&) = delete;
   Limits& operator=(const Limits&) = delete;
@@ -108,16 +112,23 @@ std::vector<Match> Regex::matches(std::string_view text) const {
     text = replaced;
   }
   const Region region;
-  const Limits limits(text.size());
+  Limits limits;
   const auto* begin = reinterpret_cast<const OnigUChar*>(text.data());
   const auto* end = begin + text.size();
   std::vector<Match> out;
   size_t from = 0, covered = 0;
   bool after_match = false;
   while (from <= text.size()) {
-    onig_region_clear(region.region);
-    const int found = onig_search_with_param(regex_.get(), begin, end, begin + from, end,
-                                             region.region, ONIG_OPTION_NONE, limits.param);
+    // Oniguruma does not say how many steps it took, but stops at a limit. So it tries with few,
+    // then with more, and pays for each try.
+    int found = ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
+    for (unsigned long steps = 128; is_limit(found); steps *= 8) {
+      Budget::spend_steps(steps, what_);
+      limits.set(steps);
+      onig_region_clear(region.region);
+      found = onig_search_with_param(regex_.get(), begin, end, begin + from, end, region.region,
+                                     ONIG_OPTION_NONE, limits.param);
+    }
     if (found == ONIG_MISMATCH) break;
     if (found < 0)
       fail(

@@ -18,8 +18,8 @@ class Regex {
   Regex(const std::string& pattern, const std::string& what);
 
   /// Covers all of `text`, valid UTF-8, in order: the matches and the parts between them. Character
-  /// categories are those of Unicode 16. Thread-safe. Throws Error if a search takes more steps
-  /// than a sensible pattern needs.
+  /// categories are those of Unicode 16. Thread-safe. Takes its steps from the open
+  /// Budget, which throws Error when they are spent.
   std::vector<Match> matches(std::string_view text) const;
 
  private:

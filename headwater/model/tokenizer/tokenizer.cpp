@@ -7,6 +7,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
 #include "headwater/model/tokenizer/added_tokens.h"
+#include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/decoder.h"
 #include "headwater/model/tokenizer/normalizer.h"
@@ -114,6 +115,7 @@ Encoding Tokenizer::encode_one(std::string_view text, int sequence) const {
   check_utf8(text, sequence == 0 ? "the text" : "the pair's text");
   if (text.size() >= 1u << 31)
     fail("the text is {} bytes long, expected fewer than 2^31; split it", text.size());
+  const Budget budget(text.size(), parts_->name);
   Splits splits = parts_->added.split(text, parts_->normalizer.get());
   if (parts_->pre_tokenizer) parts_->pre_tokenizer->apply(splits);
   Encoding out;
@@ -165,6 +167,9 @@ std::string Tokenizer::decode(std::span<const int> ids, bool skip_special) const
     if (!token || (skip_special && parts_->added.is_special(*token))) continue;
     tokens.emplace_back(*token);
   }
+  size_t bytes = 0;
+  for (const std::string& token : tokens) bytes += token.size();
+  const Budget budget(bytes, parts_->name);
   const bool joined = parts_->decoder != nullptr;
   if (joined) tokens = parts_->decoder->apply(std::move(tokens));
   std::string out;

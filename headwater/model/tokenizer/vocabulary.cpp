@@ -83,7 +83,6 @@ void Vocabulary::add(std::string_view wanted, int id) {
   bytes_ += wanted;
   begins_.push_back(bytes_.size());
   ids_.push_back(id);
-  longest_ = std::max(longest_, wanted.size());
 }
 
 void Vocabulary::finish() {

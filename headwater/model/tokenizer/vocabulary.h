@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headwater {
@@ -27,8 +28,10 @@ class Vocabulary {
   /// The token with this id; the first if there are several. Valid as long as the vocabulary.
   std::optional<std::string_view> token_of(int id) const;
 
+  /// Tokens in the order in which they were added, with their ids.
+  std::pair<std::string_view, int> entry(size_t k) const { return {token(k), ids_[k]}; }
+
   size_t size() const { return ids_.size(); }
-  size_t longest() const { return longest_; }  // in bytes
 
  private:
   /// All that a lookup needs except the token's bytes, so that it waits for memory only twice.
@@ -46,7 +49,6 @@ class Vocabulary {
   std::vector<Slot> slots_;      // a power of two, at most half full
   std::vector<uint32_t> by_id_;  // entries in the order of their ids
   bool dense_ = false;           // entry by_id_[i] has the id i
-  size_t longest_ = 0;
 };
 
 /// A well-mixed hash, the same on every machine.

@@ -4,6 +4,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/tokenizer/characters.h"
+#include "headwater/model/tokenizer/prefix_index.h"
 #include "headwater/model/tokenizer/vocabulary.h"
 #include "headwater/model/tokenizer/word_model.h"
 
@@ -55,7 +56,16 @@ class WordPiece : public VocabularyModel {
   explicit WordPiece(JsonPart& part)
       : VocabularyModel(part),
         prefix_(part.text("continuing_subword_prefix")),
-        most_characters_(part.count("max_input_chars_per_word")) {}
+        most_characters_(part.count("max_input_chars_per_word")) {
+    std::vector<std::pair<std::string_view, uint32_t>> all, inside;
+    for (size_t entry = 0; entry < vocabulary_.size(); ++entry) {
+      const auto [token, id] = vocabulary_.entry(entry);
+      all.emplace_back(token, id);
+      if (token.starts_with(prefix_)) inside.emplace_back(token.substr(prefix_.size()), id);
+    }
+    first_ = PrefixIndex(std::move(all));
+    inside_ = PrefixIndex(std::move(inside));
+  }
 
   std::vector<PieceToken> tokenise(std::string_view piece) const override {
     uint64_t characters = 0;
@@ -63,32 +73,24 @@ class WordPiece : public VocabularyModel {
       ++characters;
     if (characters > most_characters_) return unknown(piece);
     std::vector<PieceToken> out;
-    std::string wanted;
     for (size_t begin = 0; begin < piece.size(); begin = out.back().end) {
-      wanted.assign(begin > 0 ? prefix_ : "");
-      const size_t fixed = wanted.size();
-      // No token is longer than the longest one.
-      size_t end = piece.size();
-      if (end - begin > vocabulary_.longest()) end = boundary(piece, begin + vocabulary_.longest());
-      wanted += piece.substr(begin, end - begin);
-      std::optional<int> id;
-      while (begin < end && !(id = vocabulary_.id_of(wanted))) {
-        end = character_before(piece, end);
-        wanted.resize(fixed + end - begin);
-      }
-      if (!id) return unknown(piece);
-      out.push_back({*id, wanted, begin, end});
+      size_t length = 0;
+      int id = -1;
+      (begin == 0 ? first_ : inside_).walk(piece, begin, [&](size_t longer, uint32_t of) {
+        length = longer;
+        id = static_cast<int>(of);
+      });
+      if (length == 0) return unknown(piece);
+      std::string token(begin > 0 ? prefix_ : "");
+      token += piece.substr(begin, length);
+      out.push_back({id, std::move(token), begin, begin + length});
     }
     return out;
   }
 
  private:
-  static size_t boundary(std::string_view text, size_t at) {
-    while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-    return at;
-  }
-
   std::string prefix_;
+  PrefixIndex first_, inside_;  // tokens, and those that continue a word without their prefix
   uint64_t most_characters_;
 };
 
