@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <initializer_list>
 
@@ -44,6 +45,8 @@ void explain_shortened_file(int number, siginfo_t* about, void*) {
 }
 
 void explain_crash_while_drawing(int) {
+  static std::atomic_flag begun;  // a thread of the libraries may crash at the same time
+  while (begun.test_and_set()) pause();
   remove_unfinished_files();
   put("headwater: ");
   put(drawn);
