@@ -50,7 +50,8 @@ void explain_crash_while_drawing(int) {
   remove_unfinished_files();
   put("headwater: ");
   put(drawn);
-  put(": the libraries that draw gave up, expected memory and a thread to spare for them; free some, "
+  put(": the libraries that draw gave up, expected memory and a thread to spare for them; free "
+      "some, "
       "or write .json and draw it elsewhere\n");
   _exit(1);
 }

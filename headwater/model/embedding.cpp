@@ -132,6 +132,14 @@ void ImageEmbedder::check(const Pixels& pixels) const {
         "{}: takes images of {} x {}, expected that size instead of {} x {}; check "
         "preprocessor_config.json",
         name_, image.side, image.side, pixels.width, pixels.height);
+  // The largest that people use have about 5000. Time and memory grow with the square.
+  constexpr int64_t most = 1 << 14;
+  const int64_t patches = int64_t{pixels.height / image.patch} * (pixels.width / image.patch);
+  if (patches > most)
+    fail(
+        "{}: cuts the image of {} x {} into {} patches of {} x {}, expected at most {}; give a "
+        "smaller image, or check \"patch_size\" in its config.json",
+        name_, pixels.width, pixels.height, patches, image.patch, image.patch, most);
 }
 
 Matrix ImageEmbedder::tokens(const Pixels& pixels) const {

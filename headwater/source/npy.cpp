@@ -119,9 +119,13 @@ void HeaderReader::read_type(NpyHeader& header) {
   if (kind.starts_with("U")) {
     const auto [stop, error] =
         std::from_chars(kind.data() + 1, kind.data() + kind.size(), header.characters);
-    if (error == std::errc() && stop == kind.data() + kind.size() && header.characters >= 0 &&
-        header.characters < (1 << 20))
-      return;
+    // A compressed file holds wide, nearly empty texts in a few bytes, and gigabytes when it is
+    // read.
+    constexpr int64_t widest = 1 << 13;
+    if (error == std::errc() && stop == kind.data() + kind.size() && header.characters > widest)
+      fail("{}: holds texts {} characters wide, expected at most {}; save shorter tokens", what_,
+           header.characters, widest);
+    if (error == std::errc() && stop == kind.data() + kind.size() && header.characters >= 0) return;
   }
   struct Known {
     std::string_view name;

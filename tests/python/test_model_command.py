@@ -159,6 +159,13 @@ def test_two_models_are_compared_over_the_pieces_they_share(tiny):
     assert "expected two" in fails(2, "compare", tiny["bert"], "--by", "model", "--text", "a")
 
 
+def test_an_image_of_too_many_patches_is_refused(photo, tmp_path):
+    make("ViTModel", "ViTConfig", dict(VISION, hidden_size=6, num_hidden_layers=1, image_size=160, patch_size=1,
+                                       intermediate_size=7)).save_pretrained(tmp_path)
+    hf.ViTImageProcessorPil(size={"height": 160, "width": 160}).save_pretrained(tmp_path)
+    assert "into 25600 patches of 1 x 1, expected at most 16384" in fails(1, "rollout", tmp_path, "--image", photo)
+
+
 def test_an_image_gives_patches_and_pictures(tiny, photo, tmp_path):
     processor = hf.ViTImageProcessorPil.from_pretrained(tiny["vit"])
     model = hf.ViTModel.from_pretrained(tiny["vit"], attn_implementation="eager")

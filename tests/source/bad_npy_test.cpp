@@ -51,6 +51,7 @@ TEST_F(BadNpy, HoldsNoNumbers) {
   expect_bad(npy_header("'<f16'", {2, 2}), {"'<f16'"});
   expect_bad(npy_header("'<U-3'", {2, 2}), {"'<U-3'"});
   expect_bad(npy_header("'<U99999999999999999999'", {2}), {"'<U999"});
+  expect_bad(npy_header("'<U1048575'", {2}), {"1048575 characters wide"});
   expect_bad(npy_words({2}, {"a", "b"}), {"text", "`tokens`"});
   expect_bad(npy(DType::i32, {2, 2}, {1, 0, 0, 1}), {"type i32", "expected f16, bf16, f32 or f64"});
   expect_bad(npy_header("'<f\n4'", {2, 2}), {"expected f2"});

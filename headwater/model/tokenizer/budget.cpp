@@ -28,7 +28,8 @@ void Budget::spend_bytes(size_t bytes) {
   const size_t most = always_bytes + times_bytes * open_->text_;
   if (open_->bytes_ > most)
     fail(
-        "{}: makes more than {} bytes out of a text of {}, expected at most {} times as many in all "
+        "{}: makes more than {} bytes out of a text of {}, expected at most {} times as many in "
+        "all "
         "its steps; check its \"normalizer\", \"pre_tokenizer\" and \"decoder\"",
         open_->tokenizer_, most, open_->text_, times_bytes);
 }
