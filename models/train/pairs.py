@@ -2,8 +2,9 @@
 
     python pairs.py
 
-A small encoder in the layout of BERT that fills in masked words. In training a story has several days to fill in. It is
-scored on new stories with one.
+A small encoder in the layout of BERT that fills in masked words. To find one of the two words is worth nothing without
+the other, so there is no easy beginning. Training therefore begins with one or two people, and also asks for the two
+words themselves. The model is scored on new stories with one day of arrival to fill in.
 """
 from collections import Counter, namedtuple
 from itertools import islice
@@ -16,17 +17,29 @@ from transformers import BertConfig, BertForMaskedLM
 
 from pairs_data import DAYS, Teller
 from training import describe_machine, fit, fix_seed, join, options, publish, publish_encoder_tokenizer
-from vocabulary import CLS, ENCODER_SPECIAL, MASK, PAD, SEP, word_pieces
+from vocabulary import ENCODER_SPECIAL, MASK, PAD, word_pieces
 
 LONGEST = 128  # tokens, with [CLS] and [SEP]
-STORIES = 400_000  # to train on
+QUESTIONS = 6  # at most, about one story
 FRESH = 10_000  # stories for the score, told with a seed of their own
 PART = 5000  # stories that are told and encoded at once
 
+# Asks the first `kinds` of question. In half of the stories, up to a share `blanks` of the other words is masked too.
 # A stage ends early when the mean loss is below `enough`.
-Stage = namedtuple("Stage", "blanks steps enough")
-# First the days alone are masked, then other words too, so that blanking one out is nothing new to the model.
-STAGES = [Stage(blanks=0.0, steps=8000, enough=0.02), Stage(blanks=0.3, steps=4000, enough=0.0)]
+Stage = namedtuple("Stage", "stories people fillers kinds blanks steps enough")
+# Other words are masked at the end only, so that blanking one out is nothing new to the model.
+STAGES = [Stage(200_000, people=(1, 2), fillers=0, kinds=3, blanks=0.0, steps=3000, enough=0.02),
+          Stage(200_000, people=(1, 4), fillers=4, kinds=3, blanks=0.0, steps=4000, enough=0.01),
+          Stage(400_000, people=(2, 4), fillers=4, kinds=1, blanks=0.3, steps=4000, enough=0.0)]
+
+
+def tell(stage, seed, count=PART):
+    """Stories to train on, each with a list of questions and answers."""
+    teller = Teller(seed, *stage.people, stage.fillers)
+    for _ in range(count):
+        journeys = teller.tell()
+        asked = [question for journey in journeys for question in journey.questions[:stage.kinds]]
+        yield journeys[0].story, teller.rng.sample(asked, teller.rng.randint(1, min(QUESTIONS, len(asked))))
 
 
 def make_model(vocabulary):
@@ -36,40 +49,41 @@ def make_model(vocabulary):
 
 
 def encode(tokenizer, told):
-    """Per list of journeys of one story, two rows: ids, and at each [MASK] the day."""
-    texts = tokenizer.encode_batch([" ".join([journeys[0].story, *(one.question for one in journeys)])
-                                    for journeys in told])
+    """Per story with its questions, two rows: ids, and at each [MASK] the answer."""
+    told = list(told)
+    texts = tokenizer.encode_batch([" ".join([story, *(question for question, _ in asked)]) for story, asked in told])
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(text.ids) for text in texts], batch_first=True)
-    days = torch.zeros_like(ids)
-    days[ids == MASK] = torch.tensor([tokenizer.token_to_id(one.arrival.lower()) for journeys in told
-                                      for one in journeys])
-    return torch.stack([ids, days]).short()
+    answers = torch.zeros_like(ids)
+    answers[ids == MASK] = torch.tensor([tokenizer.token_to_id(answer.lower()) for _, asked in told
+                                         for _, answer in asked])
+    return torch.stack([ids, answers]).short()
 
 
-def tell_part(seed, tokenizer):
-    """Stories to train on, each with one to all of its days to fill in."""
-    teller = Teller(seed)
-    told = (teller.tell() for _ in range(PART))
-    told = [teller.rng.sample(journeys, teller.rng.randint(1, len(journeys))) for journeys in told]
-    return encode(Tokenizer.from_str(tokenizer), told).numpy()
+def tell_part(stage, seed, tokenizer):
+    return encode(Tokenizer.from_str(tokenizer), tell(stage, seed)).numpy()
+
+
+def tell_many(pool, stage, seed, tokenizer):
+    """Told and encoded in parallel; the same ones whatever the number of processors."""
+    seeds = range(1000 * seed, 1000 * seed + -(-stage.stories // PART))
+    return join(pool.starmap(tell_part, [(stage, s, tokenizer.to_str()) for s in seeds], chunksize=1))
 
 
 def batches(encoded, size, blanks):
-    """In half of the stories, up to a share `blanks` of the words is masked."""
     while True:
         for rows in torch.randperm(encoded.shape[1]).to(encoded.device).split(size):
-            ids, days = encoded[:, rows].long()
+            ids, answers = encoded[:, rows].long()
             longest = int((ids != PAD).sum(1).max())
-            ids, days = ids[:, :longest], days[:, :longest]
-            rate = torch.rand(len(rows), 1, device=ids.device).mul(2).sub(1).clamp(min=0) * blanks
-            blank = (torch.rand(ids.shape, device=ids.device) < rate) & (ids != PAD) & (ids != CLS) & (ids != SEP)
-            yield {"ids": ids.masked_fill(blank, MASK), "days": days}
+            ids, answers = ids[:, :longest], answers[:, :longest]
+            rate = blanks * torch.rand(len(rows), 1, device=ids.device).mul(2).sub(1).clamp(min=0)
+            blank = (torch.rand(ids.shape, device=ids.device) < rate) & (ids >= len(ENCODER_SPECIAL))
+            yield {"ids": ids.masked_fill(blank, MASK), "answers": answers}
 
 
-def predict(model, ids, days):
-    """Logits of the words at the days to fill in, and the days, of all stories together."""
+def predict(model, ids, answers):
+    """Logits of the words where an answer belongs, and the answers, of all stories together."""
     logits = model(ids, attention_mask=(ids != PAD).long()).logits
-    return logits[days > 0].float(), days[days > 0]
+    return logits[answers > 0].float(), answers[answers > 0]
 
 
 def loss(model, batch):
@@ -78,7 +92,7 @@ def loss(model, batch):
 
 @torch.no_grad()
 def right(model, encoded, device):
-    """Per story with one day to fill in, whether the model does."""
+    """Per story with one question, whether the model fills in the answer."""
     out = []
     for rows in encoded.split(500, dim=1):
         logits, wanted = predict(model, *rows.long().to(device))
@@ -91,24 +105,24 @@ def main():
     args = options(__doc__.splitlines()[0], "pairs", steps=whole).parse_args()
     print(describe_machine(args.device), flush=True)
     stages = [stage._replace(steps=max(1, args.steps * stage.steps // whole)) for stage in STAGES]
+    stages = [stage._replace(stories=min(stage.stories, stage.steps * args.batch)) for stage in stages]
     held = list(islice(Teller("test"), FRESH))
 
     stories = islice(Teller(1000 * args.seed), PART)
     tokenizer = word_pieces(Counter(word for journey in stories for word in journey.text.split()), pieces=0)
     tokenizer.add_special_tokens(ENCODER_SPECIAL)  # a text has its own [MASK]
-    seeds = range(1000 * args.seed, 1000 * args.seed + -(-min(STORIES, args.steps * args.batch) // PART))
     with get_context("spawn").Pool() as pool:  # a fork would copy the locks of torch's threads, perhaps held
-        encoded = join(pool.starmap(tell_part, [(seed, tokenizer.to_str()) for seed in seeds], chunksize=1))
-    print(f"{encoded.shape[1]} stories to train on", flush=True)
+        told = [tell_many(pool, stage, args.seed, tokenizer) for stage in stages]
     fix_seed(args.seed)
     model = make_model(tokenizer.get_vocab_size())
-    for stage in stages:
+    for stage, encoded in zip(stages, told):
+        print(f"{encoded.shape[1]} stories about up to {stage.people[1]} people", flush=True)
         fit(model, batches(encoded.to(args.device), args.batch, stage.blanks), loss, stage.steps, args.device,
             enough=stage.enough)
 
     publish_encoder_tokenizer(tokenizer, args.out, LONGEST)
     model = publish(model, args.out).to(args.device)
-    good = right(model, encode(tokenizer, [[journey] for journey in held]), args.device)
+    good = right(model, encode(tokenizer, [(journey.story, journey.questions[:1]) for journey in held]), args.device)
     for day in DAYS:
         these = good[[journey.arrival == day for journey in held]]
         print(f"{day}: accuracy {these.float().mean():.4f} of {len(these)}")

@@ -20,8 +20,6 @@ PEOPLE = ("Anna Ben Clara David Emma Felix Greta Hugo Iris Jack Kate Leo Maria N
           "Walter Yara Zoe Lucy").split()
 PLACES = "bridge harbour market tower garden station library stable mill church school forest".split()
 THINGS = "rooms boats lamps horses windows chairs doors letters".split()
-CROWD = 4  # people who travel, at most
-FILLERS = 4  # sentences about anything else, at most
 
 
 @dataclass
@@ -29,25 +27,31 @@ class Journey:
     """Somebody's journey in a story. Spans are half-open character ranges in the story."""
     story: str
     who: str
+    departure: str
+    duration: str
     arrival: str
-    day: tuple     # of the departure
-    number: tuple  # of days that it took
+    day: tuple     # where the departure is
+    number: tuple  # where the duration is
 
     @property
     def text(self):
         """A model fills in `arrival` at [MASK]."""
-        return f"{self.story} {self.question}"
+        return f"{self.story} {self.questions[0][0]}"
 
     @property
-    def question(self):
-        return f"{self.who} arrived on [MASK]."
+    def questions(self):
+        """What follows from two words; and, to learn from, what is in the story; each with the answer."""
+        return [(f"{self.who} arrived on [MASK].", self.arrival), (f"{self.who} left on [MASK].", self.departure),
+                (f"{self.who} travelled for [MASK] days.", self.duration)]
 
 
 class Teller:
     """Tells one story after the other."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, fewest=2, crowd=4, fillers=4):
+        """Stories about `fewest` to `crowd` people who travel, with up to `fillers` sentences about anything else."""
         self.rng = random.Random(f"{seed}")
+        self.fewest, self.crowd, self.fillers = fewest, crowd, fillers
 
     def __iter__(self):
         return self
@@ -60,10 +64,10 @@ class Teller:
         """All journeys of one story."""
         rng = self.rng
         journeys = [(who, rng.choice(DAYS), rng.choice(list(NUMBERS)))
-                    for who in rng.sample(PEOPLE, rng.randint(2, CROWD))]
-        departures = [self.departure(who, day) for who, day, _ in journeys]
-        durations = [self.duration(who, number) for who, _, number in journeys]
-        sentences = departures + durations + [self.filler() for _ in range(rng.randint(0, FILLERS))]
+                    for who in rng.sample(PEOPLE, rng.randint(self.fewest, self.crowd))]
+        departures = [self.leave(who, day) for who, day, _ in journeys]
+        durations = [self.travel(who, number) for who, _, number in journeys]
+        sentences = departures + durations + [self.filler() for _ in range(rng.randint(0, self.fillers))]
         order = rng.sample(range(len(sentences)), len(sentences))  # two of them may be the same
         begins, begin = {}, 0
         for k in order:
@@ -74,13 +78,13 @@ class Teller:
             at = begins[k] + sentences[k].index(word)
             return at, at + len(word)
         story = " ".join(sentences[k] for k in order)
-        return [Journey(story, who, DAYS[(DAYS.index(day) + NUMBERS[number]) % 7], span(k, day),
+        return [Journey(story, who, day, number, DAYS[(DAYS.index(day) + NUMBERS[number]) % 7], span(k, day),
                         span(len(journeys) + k, number)) for k, (who, day, number) in enumerate(journeys)]
 
-    def departure(self, who, day):
+    def leave(self, who, day):
         return self.rng.choice([f"{who} left on {day}.", f"On {day} {who} left."])
 
-    def duration(self, who, number):
+    def travel(self, who, number):
         return self.rng.choice([f"{who} travelled for {number} days.", f"The journey of {who} took {number} days."])
 
     def filler(self):

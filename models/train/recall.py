@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from recall_data import LONGEST, SHORTEST, Writer, count_tokens
+from recall_data import LONGEST, SHORTEST, Writer, count_tokens, lengths
 from training import describe_machine, fit, fix_seed, join, options, publish, publish_decoder_tokenizer
 from vocabulary import BEGIN, END, PAD, byte_pairs
 
@@ -85,7 +85,7 @@ def batches(encoded, size):
 def predict(model, ids, answers):
     """Logits of the tokens of the answers, and those tokens, of all texts together."""
     answers = answers > 0
-    hidden = model.model(ids).last_hidden_state[:, :-1]
+    hidden = model.model(ids, use_cache=False).last_hidden_state[:, :-1]
     return model.lm_head(hidden[answers[:, 1:]]).float(), ids[answers]
 
 
@@ -112,7 +112,7 @@ def main():
     stages = [stage._replace(texts=min(stage.texts, stage.steps * size)) for stage, size in zip(stages, sizes)]
     writer = Writer("test", held_out=True)
     fresh = min(FRESH, args.steps * args.batch)  # a trial is over soon
-    held = [writer.ask(tokens) for tokens in torch.linspace(SHORTEST + 8, LONGEST, fresh).int().tolist()]
+    held = [writer.ask(tokens) for tokens in lengths(fresh)]
 
     texts = write(STAGES[-1], 1000 * args.seed)
     tokenizer = byte_pairs(f"{asked[0].prompt} {asked[0].answer}." for asked in texts)
@@ -122,15 +122,15 @@ def main():
     model = make_model(tokenizer.get_vocab_size())
     for stage, size, encoded in zip(stages, sizes, written):
         print(f"{encoded.shape[1]} texts of up to {stage.longest} tokens, {size} a step", flush=True)
-        fit(model, batches(encoded.to(args.device), size), loss, stage.steps, args.device, attention="sdpa",
-            enough=stage.enough)
+        fit(model, batches(encoded.to(args.device), size), loss, stage.steps, args.device, rate=2e-3,
+            attention="sdpa", enough=stage.enough)
 
     publish_decoder_tokenizer(tokenizer, args.out, ROOM)
     model = publish(model, args.out).to(args.device)
     good = right(model, encode(tokenizer, [[one] for one in held]), args.device)
-    lengths = [count_tokens(one.prompt) + 1 for one in held]
+    tokens = [count_tokens(one.prompt) + 1 for one in held]
     for low in range(SHORTEST, LONGEST, 256):
-        these = good[[low <= length < low + 256 for length in lengths]]
+        these = good[[low <= min(length, LONGEST - 1) < low + 256 for length in tokens]]
         print(f"from {low} tokens: exact answers {these.float().mean():.4f} of {len(these)}")
     print(f"all, unseen combinations: exact answers {good.float().mean():.4f} of {len(held)}")
 

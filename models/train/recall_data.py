@@ -15,24 +15,25 @@ import random
 import re
 from dataclasses import asdict, dataclass
 
-PEOPLE = ("Ada Adam Agnes Alan Alice Amy Anna Arno Basil Bella Ben Boris Carl Carol Cecil Clara Colin Cora Daniel Dora "
-          "David Diana Doris Edgar Edith Elias Ella Emil Emma Eric Esther Eva Fanny Felix Fiona Frank Frida George "
-          "Gloria Greta Gustav Hanna Harry Hector Helen Henry Hilda Hugo Ida Ines Iris Isaac Ivan Jack Jane Jonas Judith "
-          "Julia Karl Kate Klara Laura Lena Leo Linus Lucy Luke Lydia Magda Marco Maria Mark Martha Max Mila Moritz Nadia "
-          "Nina Noah Nora Olga Oscar Otto Paul Paula Peter Philip Quentin Ralph Rita Robert Rosa Ruth Sam Sarah Simon "
-          "Stella Theo Victor Yara").split()
-PASSWORDS = ("acorn amber anchor apple arrow badger barrel basket beetle bell birch button candle canary carrot castle "
-             "cedar cherry clover coin copper coral cotton crane crystal daisy dolphin donkey dove dragon eagle "
-             "ember falcon feather fern ferret fiddle flute fox ginger goose granite grape hammer harp hazel heron honey "
-             "iron ivory jasper kettle kite ladder lantern lemon lily lion lizard magnet maple marble melon mirror mole "
-             "nettle nutmeg olive onion orchid otter owl panther parrot pearl pebble pepper pigeon plum poppy quartz "
-             "rabbit raven ribbon river robin saddle salmon silver spider squirrel swan thistle tiger tulip turtle "
-             "velvet violet walnut willow").split()
+PEOPLE = ("Ada Adam Agnes Alan Alice Amy Anna Arno Basil Bella Ben Boris Carl Carol Cecil Clara Colin Cora Daniel "
+          "Dora David Diana Doris Edgar Edith Elias Ella Emil Emma Eric Esther Eva Fanny Felix Fiona Frank Frida "
+          "George Gloria Greta Gustav Hanna Harry Hector Helen Henry Hilda Hugo Ida Ines Iris Isaac Ivan Jack Jane "
+          "Jonas Judith Julia Karl Kate Klara Laura Lena Leo Linus Lucy Luke Lydia Magda Marco Maria Mark Martha Max "
+          "Mila Moritz Nadia Nina Noah Nora Olga Oscar Otto Paul Paula Peter Philip Quentin Ralph Rita Robert Rosa "
+          "Ruth Sam Sarah Simon Stella Theo Victor Yara").split()
+PASSWORDS = ("acorn amber anchor apple arrow badger barrel basket beetle bell birch button candle canary carrot "
+             "castle cedar cherry clover coin copper coral cotton crane crystal daisy dolphin donkey dove dragon "
+             "eagle ember falcon feather fern ferret fiddle flute fox ginger goose granite grape hammer harp hazel "
+             "heron honey iron ivory jasper kettle kite ladder lantern lemon lily lion lizard magnet maple marble "
+             "melon mirror mole nettle nutmeg olive onion orchid otter owl panther parrot pearl pebble pepper pigeon "
+             "plum poppy quartz rabbit raven ribbon river robin saddle salmon silver spider squirrel swan thistle "
+             "tiger tulip turtle velvet violet walnut willow").split()
 PLACES = "bridge harbour market tower garden station library stable mill church school forest well gate".split()
 TIMES = "morning afternoon evening night".split()
 INDEX = {word: i for words in (PEOPLE, PASSWORDS) for i, word in enumerate(words)}
 
 SHORTEST, LONGEST = 512, 2048  # tokens of a prompt
+SLACK = 8  # tokens that may be missing to the length that was asked for
 OPENING = "Here is the news."  # no name is the first word, which is another token than the same word after a space
 
 
@@ -60,6 +61,12 @@ def count_tokens(text):
     return len(re.findall(r"\w+|[^\w\s]", text))
 
 
+def lengths(count):
+    """So many lengths to ask for, from the shortest prompt to the longest."""
+    step = (LONGEST - SHORTEST - SLACK) / max(1, count - 1)
+    return [round(SHORTEST + SLACK + i * step) for i in range(count)]
+
+
 class Writer:
     """Writes one text after the other, to train on or held-out ones."""
 
@@ -76,7 +83,7 @@ class Writer:
     def ask_all(self, tokens, spacing=32):
         """One text with every question that it answers.
 
-        A prompt has at most `tokens` tokens and hardly fewer. It tells a password every `spacing` tokens.
+        A prompt has at most `tokens` tokens, and at most SLACK fewer. It tells a password every `spacing` tokens.
         """
         people = self.rng.sample(PEOPLE, tokens // spacing)
         told = {self.tell(who, password): (who, password) for who, password in zip(people, map(self.choose, people))}
@@ -87,8 +94,8 @@ class Writer:
             end = begin + len(sentence)
             if sentence in told and (not self.held_out or is_held_out(*told[sentence])):
                 who, password = told[sentence]
-                at = begin + sentence.index(who)
-                asked.append(Recall(text, ask_about(who), password, (at, at + len(who)), (end - 1 - len(password), end - 1)))
+                key, value = begin + sentence.index(who), end - 1 - len(password)
+                asked.append(Recall(text, ask_about(who), password, (key, key + len(who)), (value, end - 1)))
             begin = end + 1
         return asked
 
