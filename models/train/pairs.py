@@ -20,6 +20,7 @@ from training import describe_machine, fit, fix_seed, join, options, publish, pu
 from vocabulary import ENCODER_SPECIAL, MASK, PAD, word_pieces
 
 LONGEST = 128  # tokens, with [CLS] and [SEP]
+WIDTH = 128
 QUESTIONS = 6  # at most, about one story
 FRESH = 10_000  # stories for the score, told with a seed of their own
 PART = 5000  # stories that are told and encoded at once
@@ -28,8 +29,8 @@ PART = 5000  # stories that are told and encoded at once
 # A stage ends early when the mean loss is below `enough`.
 Stage = namedtuple("Stage", "stories people fillers kinds blanks steps enough")
 # Other words are masked at the end only, so that blanking one out is nothing new to the model.
-STAGES = [Stage(200_000, people=(1, 2), fillers=0, kinds=3, blanks=0.0, steps=3000, enough=0.02),
-          Stage(200_000, people=(1, 4), fillers=4, kinds=3, blanks=0.0, steps=4000, enough=0.01),
+STAGES = [Stage(400_000, people=(1, 2), fillers=0, kinds=3, blanks=0.0, steps=6000, enough=0.02),
+          Stage(400_000, people=(1, 4), fillers=4, kinds=3, blanks=0.0, steps=5000, enough=0.01),
           Stage(400_000, people=(2, 4), fillers=4, kinds=1, blanks=0.3, steps=4000, enough=0.0)]
 
 
@@ -43,9 +44,15 @@ def tell(stage, seed, count=PART):
 
 
 def make_model(vocabulary):
-    return BertForMaskedLM(BertConfig(
-        vocab_size=vocabulary, hidden_size=128, num_hidden_layers=4, num_attention_heads=4, intermediate_size=512,
-        max_position_embeddings=LONGEST, pad_token_id=PAD, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
+    model = BertForMaskedLM(BertConfig(
+        vocab_size=vocabulary, hidden_size=WIDTH, num_hidden_layers=4, num_attention_heads=4,
+        intermediate_size=4 * WIDTH, max_position_embeddings=LONGEST, pad_token_id=PAD, hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0))
+    # Positions begin as waves, of the size of the words: to look three words back is then the same everywhere.
+    angles = torch.arange(LONGEST)[:, None] * 10_000 ** -torch.linspace(0, 1, WIDTH // 2)
+    waves = torch.cat([angles.sin(), angles.cos()], dim=1) * 2 ** 0.5 * model.config.initializer_range
+    model.bert.embeddings.position_embeddings.weight.data.copy_(waves)
+    return model
 
 
 def encode(tokenizer, told):
