@@ -21,7 +21,7 @@ class GenerateCommand : public Command {
                 "cave. Where is the key?\"") {}
 
   void declare(OptionList& options) override {
-    declare_source(options, Takes::models, source_, "facts");
+    declare_source(options, Takes::models, source_, "facts, recall");
     declare_input(options);
     declare_choosing(options);
     machine_.declare(options);

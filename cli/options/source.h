@@ -19,7 +19,7 @@ enum class Takes { anything, models };
 
 /// Adds the positional SOURCE, which must be given. `shipped` lists models that suit the command.
 void declare_source(OptionList& options, Takes what, std::string& name,
-                    const char* shipped = "verb-number, facts, shapes");
+                    const char* shipped = "verb-number, facts, recall, pairs, shapes");
 
 /// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
 /// file is read.

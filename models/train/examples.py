@@ -2,6 +2,8 @@
 
     python examples.py verb-number --data FOLDER --out verb-number.jsonl    # held-out prefixes and their number
     python examples.py facts --out facts.jsonl        # held-out stories; the words that the answer must come from
+    python examples.py recall --out recall.jsonl      # held-out texts of 512 to 2048 tokens; the password and the name
+    python examples.py pairs --out pairs.jsonl        # new stories; the two words that the answer follows from
     python examples.py shapes --out shapes.jsonl      # fresh pictures beside the file; the box of the shape
 """
 import argparse
@@ -28,6 +30,20 @@ def facts(args):
         yield {"prompt": story.prompt, "answer": f" {story.answer}", "truth": [story.source]}
 
 
+def recall(args):
+    from recall_data import Writer, lengths
+    writer = Writer(f"examples {args.seed}", held_out=True)
+    for tokens in lengths(args.count):
+        text = writer.ask(tokens)
+        yield {"prompt": text.prompt, "answer": f" {text.answer}", "truth": [text.key, text.value]}
+
+
+def pairs(args):
+    from pairs_data import Teller
+    for journey in islice(Teller(f"examples {args.seed}"), args.count):
+        yield {"text": journey.text, "label": journey.arrival.lower(), "truth": [journey.day, journey.number]}
+
+
 def shapes(args):
     import numpy as np
     from PIL import Image
@@ -43,9 +59,12 @@ def shapes(args):
                "box": [left, top, right - left, bottom - top]}
 
 
+MODELS = {"verb-number": verb_number, "facts": facts, "recall": recall, "pairs": pairs, "shapes": shapes}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", choices=["verb-number", "facts", "shapes"])
+    parser.add_argument("model", choices=list(MODELS))
     parser.add_argument("--out", type=Path, required=True, help="a .jsonl")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
@@ -53,7 +72,7 @@ def main():
     args = parser.parse_args()
     if args.model == "verb-number" and args.data is None:
         parser.error("verb-number needs --data")
-    examples = {"verb-number": verb_number, "facts": facts, "shapes": shapes}[args.model](args)
+    examples = MODELS[args.model](args)
     args.out.write_text("".join(json.dumps(example) + "\n" for example in examples), encoding="utf-8")
 
 

@@ -12,15 +12,14 @@ from itertools import islice
 from multiprocessing import get_context
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from torch.nn.functional import cross_entropy, pad
+from tokenizers import Tokenizer
+from torch.nn.functional import cross_entropy
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from facts_data import KINDS, Teller
-from training import describe_machine, fit, fix_seed, options, publish, publish_tokenizer
+from training import describe_machine, fit, fix_seed, join, options, publish, publish_decoder_tokenizer
+from vocabulary import BEGIN, END, PAD, byte_pairs
 
-SPECIAL = ["<pad>", "<s>", "</s>"]
-PAD, BEGIN, END = range(3)
 LONGEST = 256
 QUESTIONS = 6  # at most, about one story
 PART = 5000  # stories that are told and encoded at once
@@ -37,19 +36,6 @@ def tell(stage, seed, count=PART):
     teller = Teller(seed, sentences=stage.sentences, crowd=stage.crowd)
     told = (teller.ask_all() for _ in range(count))
     return [teller.rng.sample(stories, min(QUESTIONS, len(stories))) for stories in told if stories]
-
-
-def make_tokenizer(stories):
-    """Byte-level BPE, trained until every word of the stories is one token; any other text is spelt in bytes."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=4096, special_tokens=SPECIAL, show_progress=False,
-                                  initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()))
-    tokenizer.train_from_iterator((f"{story.prompt} {story.answer}." for story in stories), trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", BEGIN)])
-    return tokenizer
 
 
 def make_model(vocabulary):
@@ -88,9 +74,7 @@ def tell_part(stage, seed, tokenizer):
 def tell_many(pool, stage, seed, tokenizer):
     """Told and encoded in parallel; the same ones whatever the number of processors."""
     seeds = range(1000 * seed, 1000 * seed + -(-stage.stories // PART))
-    parts = pool.starmap(tell_part, [(stage, s, tokenizer.to_str()) for s in seeds], chunksize=1)
-    longest = max(part.shape[2] for part in parts)
-    return torch.cat([pad(torch.from_numpy(part), (0, longest - part.shape[2])) for part in parts], dim=1)
+    return join(pool.starmap(tell_part, [(stage, s, tokenizer.to_str()) for s in seeds], chunksize=1))
 
 
 def batches(encoded, size):
@@ -138,7 +122,8 @@ def main():
     stages = [stage._replace(stories=min(stage.stories, stage.steps * args.batch)) for stage in stages]
     held = list(islice(Teller("test", held_out=True), 10_000))
 
-    tokenizer = make_tokenizer(story for stories in tell(STAGES[0], 1000 * args.seed) for story in stories)
+    stories = (story for told in tell(STAGES[0], 1000 * args.seed) for story in told)
+    tokenizer = byte_pairs(f"{story.prompt} {story.answer}." for story in stories)
     with get_context("spawn").Pool() as pool:  # a fork would copy the locks of torch's threads, perhaps held
         told = [tell_many(pool, stage, args.seed, tokenizer) for stage in stages]
     fix_seed(args.seed)
@@ -150,8 +135,7 @@ def main():
             stage.steps, args.device)
         model.half().float()  # the next stage begins with what a file would hold
 
-    publish_tokenizer(tokenizer, args.out, model_max_length=LONGEST, clean_up_tokenization_spaces=False,
-                      pad_token=SPECIAL[PAD], bos_token=SPECIAL[BEGIN], eos_token=SPECIAL[END])
+    publish_decoder_tokenizer(tokenizer, args.out, LONGEST)
     model = publish(model, args.out).to(args.device)
     good = right(model, encode(tokenizer, [[story] for story in held]), args.device)
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""What the three trainings share: a fixed seed, one loop, and weights written as half-precision files."""
+"""What the trainings share: a fixed seed, one loop, and weights written as half-precision files."""
 import argparse
 import json
 import os
@@ -10,6 +10,11 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA st
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
+
+from vocabulary import BEGIN, CLS, DECODER_SPECIAL, ENCODER_SPECIAL, END, MASK, PAD, SEP, UNK
+
+REPORT = 500  # steps between two lines that say how it goes
 
 
 def options(description, out, steps):
@@ -34,13 +39,21 @@ def on_device(batch, device):
     return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}
 
 
-def fit(model, batches, loss, steps, device, rate=1e-3):
+def join(parts):
+    """Arrays [..., rows, tokens] as one tensor with the rows of all, padded with 0 to the longest."""
+    longest = max(part.shape[-1] for part in parts)
+    return torch.cat([pad(torch.from_numpy(part), (0, longest - part.shape[-1])) for part in parts], dim=-2)
+
+
+def fit(model, batches, loss, steps, device, rate=1e-3, attention="eager", enough=0.0):
     """Trains `model` in place: AdamW, the rate warmed up over a twentieth of the steps, then down a cosine.
 
-    batches is an endless iterator of dictionaries of tensors; loss(model, batch) gives a scalar.
+    batches is an endless iterator of dictionaries of tensors; loss(model, batch) gives a scalar. The gradient of eager
+    attention is summed in a fixed order; long inputs need "sdpa". Ends early if the mean loss of REPORT steps is below
+    `enough`.
     """
     model.to(device).train()
-    model.set_attn_implementation("eager")  # its gradient is summed in a fixed order
+    model.set_attn_implementation(attention)
     # Vectors are biases and the scales of norms: nothing is gained by pulling those to zero.
     matrices = [p for p in model.parameters() if p.ndim > 1]
     vectors = [p for p in model.parameters() if p.ndim <= 1]
@@ -58,10 +71,12 @@ def fit(model, batches, loss, steps, device, rate=1e-3):
         optimiser.step()
         schedule.step()
         total += value.detach()
-        if step % 500 == 0 or step == steps:
-            mean = float(total) / (step % 500 or 500)
+        if step % REPORT == 0 or step == steps:
+            mean = float(total) / (step % REPORT or REPORT)
             print(f"step {step} of {steps}, loss {mean:.4f}, {time.time() - began:.0f} s", flush=True)
             total = 0.0
+            if mean < enough:
+                break
     return model.eval()
 
 
@@ -82,6 +97,18 @@ def publish_tokenizer(tokenizer, out, **settings):
     tokenizer.save(str(out / "tokenizer.json"))
     settings["tokenizer_class"] = "PreTrainedTokenizerFast"
     (out / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+
+
+def publish_encoder_tokenizer(tokenizer, out, longest):
+    publish_tokenizer(tokenizer, out, model_max_length=longest,
+                      pad_token=ENCODER_SPECIAL[PAD], unk_token=ENCODER_SPECIAL[UNK], cls_token=ENCODER_SPECIAL[CLS],
+                      sep_token=ENCODER_SPECIAL[SEP], mask_token=ENCODER_SPECIAL[MASK],
+                      model_input_names=["input_ids", "token_type_ids", "attention_mask"])
+
+
+def publish_decoder_tokenizer(tokenizer, out, longest):
+    publish_tokenizer(tokenizer, out, model_max_length=longest, clean_up_tokenization_spaces=False,
+                      pad_token=DECODER_SPECIAL[PAD], bos_token=DECODER_SPECIAL[BEGIN], eos_token=DECODER_SPECIAL[END])
 
 
 def describe_machine(device):

@@ -6,49 +6,18 @@ The encoder of the experiment of Abnar and Zuidema (2020), in the layout of BERT
 """
 import random
 from collections import Counter
-from itertools import product
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from torch.nn.functional import cross_entropy
 from transformers import BertConfig, BertForSequenceClassification
 
-from training import describe_machine, fit, fix_seed, on_device, options, publish, publish_tokenizer
+from training import describe_machine, fit, fix_seed, on_device, options, publish, publish_encoder_tokenizer
 from verb_number_data import LABELS, read
-from verb_number_words import CLS, MASK, PAD, SEP, SPECIAL, UNK, Variations
+from verb_number_words import Variations
+from vocabulary import CLS, PAD, word_pieces
 
 LONGEST = 128  # tokens, with [CLS] and [SEP]
-
-
-def make_vocabulary(tokenizer, counts, pieces=1500, size=8192):
-    """ASCII, then pieces of words that many words share, then whole words, the frequent ones first."""
-    words, grams = Counter(), Counter()
-    for text, count in counts.items():
-        for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(text)):
-            if word.isascii():
-                words[word] += count
-    for word in filter(str.isalpha, words):
-        for start, length in product(range(len(word)), range(2, 6)):
-            if start + length <= len(word):
-                grams["##" * (start > 0) + word[start:start + length]] += length - 1  # letters that it saves
-    ranked = lambda counter: sorted(counter, key=lambda piece: (-counter[piece], piece))
-    letters = [chr(i) for i in range(33, 127) if not chr(i).isupper()]
-    vocabulary = dict.fromkeys([*SPECIAL, *letters, *("##" + c for c in letters if c.isalnum()),
-                                *ranked(grams)[:pieces], *ranked(words)])
-    return {piece: i for i, piece in enumerate(list(vocabulary)[:size])}
-
-
-def make_tokenizer(counts):
-    """WordPiece, lower-case: frequent words are whole, all others are spelt in pieces, down to letters."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[UNK]))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.model = models.WordPiece(make_vocabulary(tokenizer, counts), unk_token=SPECIAL[UNK])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)])
-    return tokenizer
 
 
 def make_model(vocabulary):
@@ -100,16 +69,13 @@ def main():
 
     fix_seed(args.seed)
     counts = Counter(word for example in train for word in example.words)
-    tokenizer = make_tokenizer(counts)
+    tokenizer = word_pieces(counts, pieces=1500)
     rng = random.Random(args.seed)
     variations = Variations(tokenizer, counts, rng)
     model = make_model(tokenizer.get_vocab_size())
     fit(model, batches(train, variations, args.batch, rng), loss, args.steps, args.device)
 
-    publish_tokenizer(tokenizer, args.out, model_max_length=LONGEST,
-                      pad_token=SPECIAL[PAD], unk_token=SPECIAL[UNK], cls_token=SPECIAL[CLS],
-                      sep_token=SPECIAL[SEP], mask_token=SPECIAL[MASK],
-                      model_input_names=["input_ids", "token_type_ids", "attention_mask"])
+    publish_encoder_tokenizer(tokenizer, args.out, LONGEST)
     model = publish(model, args.out).to(args.device)
     for name, examples in held.items():
         print(f"{name}: accuracy {accuracy(model, examples, variations, args.device):.4f} of {len(examples)}")

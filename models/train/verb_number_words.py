@@ -7,8 +7,7 @@ nothing new to the model.
 """
 from functools import lru_cache
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-PAD, UNK, CLS, SEP, MASK = range(5)
+from vocabulary import CLS, MASK, SEP, UNK
 
 ENDINGS = {"NN": ["", "", "er", "tion", "ness", "ment"], "NNP": [""], "NNS": ["s"], "NNPS": ["s"],
            "JJ": ["", "al", "ous", "ive", "ic", "ish"], "JJR": ["er"], "JJS": ["est"], "RB": ["ly"],

@@ -1,6 +1,7 @@
 """The models that ship load in transformers as they are, and answer as their cards say."""
 import json
 import os
+import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
@@ -13,14 +14,16 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 from transformers import (AutoImageProcessor, AutoModelForCausalLM, AutoModelForImageClassification,
-                          AutoModelForSequenceClassification, AutoTokenizer)
+                          AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer)
 
 MODELS = Path(__file__).parents[2] / "models"
-NAMES = ["verb-number", "facts", "shapes"]
+NAMES = ["verb-number", "facts", "recall", "pairs", "shapes"]
 sys.path.insert(0, str(MODELS / "train"))
 
 import facts as facts_training
 import facts_data
+import pairs_data
+import recall_data
 import shapes_data
 
 
@@ -45,17 +48,39 @@ def verb_number():
     return ask
 
 
-@pytest.fixture(scope="module")
-def facts():
+def answers_of(name):
     """A function from a prompt to what is written after it, with the end."""
-    tokenizer = AutoTokenizer.from_pretrained(MODELS / "facts")
-    model = load(AutoModelForCausalLM, "facts")
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / name)
+    model = load(AutoModelForCausalLM, name)
 
     def answer(prompt):
         ids = tokenizer(prompt, return_tensors="pt")
         written = model.generate(**ids, max_new_tokens=6, do_sample=False)
         return tokenizer.decode(written[0, ids["input_ids"].shape[1]:])
     return answer
+
+
+@pytest.fixture(scope="module")
+def facts():
+    return answers_of("facts")
+
+
+@pytest.fixture(scope="module")
+def recall():
+    return answers_of("recall")
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """The tokenizer, and a function from ids and a place to the probability of each day there."""
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / "pairs")
+    model = load(AutoModelForMaskedLM, "pairs")
+
+    def ask(ids, row):
+        with torch.no_grad():
+            found = model(ids[None]).logits[0, row].softmax(-1)
+        return {day: float(found[tokenizer.convert_tokens_to_ids(day.lower())]) for day in pairs_data.DAYS}
+    return tokenizer, ask
 
 
 def test_all_models_together_stay_within_16_mb_and_are_f16():
@@ -144,6 +169,78 @@ def test_questions_that_share_a_story_in_training_are_answered_as_if_alone():
             assert torch.equal(together[1], torch.cat([wanted for _, wanted in alone]))
             assert (together[0] - torch.cat([logits for logits, _ in alone])).abs().max() < 1e-3
             assert tokenizer.decode(alone[0][1].tolist()) == f" {stories[0].answer}."
+
+
+def test_recall_answers_its_examples_and_ends(recall):
+    for text in examples("recall"):
+        name, password = (text["prompt"][slice(*span)] for span in text["truth"])
+        assert text["prompt"].endswith(f" What is the password of {name}? Answer:") and text["answer"] == f" {password}"
+        assert recall(text["prompt"]) == f"{text['answer']}.</s>"
+
+
+def test_the_examples_of_recall_have_512_to_2048_tokens_and_each_word_is_one():
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / "recall")
+    counts = [len(tokenizer(text["prompt"])["input_ids"]) for text in examples("recall")]
+    assert counts == [recall_data.count_tokens(text["prompt"]) + 1 for text in examples("recall")]
+    assert 512 <= min(counts) < 528 and 2032 < max(counts) <= 2048
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_a_text_tells_a_password_once_and_says_where(held_out):
+    writer = recall_data.Writer(1, held_out)
+    for tokens in (512, 1000, 2048):
+        asked = writer.ask_all(tokens)
+        assert asked and len({one.question for one in asked}) == len(asked)
+        assert tokens - recall_data.SLACK <= recall_data.count_tokens(asked[0].prompt) + 1 <= tokens
+        for one in asked:
+            who, password = one.prompt[slice(*one.key)], one.prompt[slice(*one.value)]
+            told = [s for s in one.text.split(". ") if "password" in s and who in s.split()]
+            assert told in ([f"The password of {who} is {password}"], [f"{who} chose the password {password}"],
+                            [f"The password of {who} is {password}."], [f"{who} chose the password {password}."])
+            assert one.answer == password and one.question == f"What is the password of {who}? Answer:"
+            assert recall_data.is_held_out(who, password) == held_out
+
+
+def test_pairs_fills_in_its_examples(pairs):
+    tokenizer, ask = pairs
+    for story in examples("pairs"):
+        ids = tokenizer(story["text"], return_tensors="pt")["input_ids"][0]
+        days = ask(ids, int((ids == tokenizer.mask_token_id).nonzero()))
+        assert max(days, key=days.get).lower() == story["label"]
+
+
+def test_pairs_needs_both_words(pairs):
+    """With one of the two blanked out, no day is likely."""
+    tokenizer, ask = pairs
+    for story in examples("pairs"):
+        found = tokenizer(story["text"], return_tensors="pt")
+        row = int((found["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+        for begin, _ in story["truth"]:
+            ids = found["input_ids"][0].clone()
+            ids[found.char_to_token(begin)] = tokenizer.mask_token_id
+            assert max(ask(ids, row).values()) < 0.5
+
+
+def test_a_journey_ends_on_the_day_that_its_two_words_say_and_one_of_them_says_nothing():
+    arrivals = {}
+    for journey in islice(pairs_data.Teller(1), 2000):
+        day, number = (journey.text[slice(*span)] for span in (journey.day, journey.number))
+        assert (day, number) == (journey.departure, journey.duration)
+        assert any(s in journey.story for s in (f"{journey.who} left on {day}.", f"On {day} {journey.who} left."))
+        assert any(s in journey.story for s in (f"{journey.who} travelled for {number} days.",
+                                                f"The journey of {journey.who} took {number} days."))
+        later = (pairs_data.DAYS.index(day) + pairs_data.NUMBERS[number]) % 7
+        assert journey.arrival == pairs_data.DAYS[later]
+        arrivals.setdefault(day, set()).add(journey.arrival)
+        arrivals.setdefault(number, set()).add(journey.arrival)
+    assert len(arrivals) == 14 and all(days == set(pairs_data.DAYS) for days in arrivals.values())
+
+
+@pytest.mark.parametrize("name", ["recall", "pairs"])
+def test_the_examples_are_what_the_script_writes(name, tmp_path):
+    script = MODELS / "train" / "examples.py"
+    subprocess.run([sys.executable, script, name, "--count", "12", "--out", tmp_path / "x.jsonl"], check=True)
+    assert (tmp_path / "x.jsonl").read_text() == (MODELS / name / "examples.jsonl").read_text()
 
 
 def test_shapes_names_its_examples():
