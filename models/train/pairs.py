@@ -3,8 +3,8 @@
     python pairs.py
 
 A small encoder in the layout of BERT that fills in masked words. To find one of the two words is worth nothing without
-the other, so there is no easy beginning. Training therefore begins with one or two people, and also asks for the two
-words themselves. The model is scored on new stories with one day of arrival to fill in.
+the other, so there is no easy beginning. Training therefore begins with stories of two sentences, and also asks for the
+two words themselves. The model is scored on new stories with the day of arrival to fill in.
 """
 from collections import Counter, namedtuple
 from itertools import islice
@@ -21,26 +21,24 @@ from vocabulary import ENCODER_SPECIAL, MASK, PAD, word_pieces
 
 LONGEST = 128  # tokens, with [CLS] and [SEP]
 WIDTH = 128
-QUESTIONS = 6  # at most, about one story
 FRESH = 10_000  # stories for the score, told with a seed of their own
 PART = 5000  # stories that are told and encoded at once
 
-# Asks the first `kinds` of question. In half of the stories, up to a share `blanks` of the other words is masked too.
+# Asks up to `kinds` kinds of question. In half of the stories, up to a share `blanks` of the other words is masked too.
 # A stage ends early when the mean loss is below `enough`.
-Stage = namedtuple("Stage", "stories people fillers kinds blanks steps enough")
+Stage = namedtuple("Stage", "stories fillers kinds blanks steps enough")
 # Other words are masked at the end only, so that blanking one out is nothing new to the model.
-STAGES = [Stage(400_000, people=(1, 2), fillers=0, kinds=3, blanks=0.0, steps=6000, enough=0.02),
-          Stage(400_000, people=(1, 4), fillers=4, kinds=3, blanks=0.0, steps=5000, enough=0.01),
-          Stage(400_000, people=(2, 4), fillers=4, kinds=1, blanks=0.3, steps=4000, enough=0.0)]
+STAGES = [Stage(200_000, fillers=0, kinds=3, blanks=0.0, steps=2000, enough=0.02),
+          Stage(400_000, fillers=8, kinds=3, blanks=0.0, steps=3000, enough=0.01),
+          Stage(400_000, fillers=8, kinds=1, blanks=0.3, steps=4000, enough=0.0)]
 
 
 def tell(stage, seed, count=PART):
     """Stories to train on, each with a list of questions and answers."""
-    teller = Teller(seed, *stage.people, stage.fillers)
-    for _ in range(count):
-        journeys = teller.tell()
-        asked = [question for journey in journeys for question in journey.questions[:stage.kinds]]
-        yield journeys[0].story, teller.rng.sample(asked, teller.rng.randint(1, min(QUESTIONS, len(asked))))
+    teller = Teller(seed, stage.fillers)
+    for journey in islice(teller, count):
+        asked = journey.questions[:stage.kinds]
+        yield journey.story, teller.rng.sample(asked, teller.rng.randint(1, len(asked)))
 
 
 def make_model(vocabulary):
@@ -123,7 +121,7 @@ def main():
     fix_seed(args.seed)
     model = make_model(tokenizer.get_vocab_size())
     for stage, encoded in zip(stages, told):
-        print(f"{encoded.shape[1]} stories about up to {stage.people[1]} people", flush=True)
+        print(f"{encoded.shape[1]} stories with up to {stage.fillers} other sentences", flush=True)
         fit(model, batches(encoded.to(args.device), args.batch, stage.blanks), loss, stage.steps, args.device,
             enough=stage.enough)
 

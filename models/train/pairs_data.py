@@ -1,13 +1,13 @@
-"""Short stories about journeys, with a day to fill in that follows from two words, and where the story says them.
+"""Short stories about a journey, with a day to fill in that follows from two words, and where the story says them.
 
     python pairs_data.py --count 3 --seed 7          # one JSON object a line
 
-"Anna left on Monday. Hugo left on Friday. It rained on Sunday. Hugo travelled for six days. Anna travelled for three
-days. Anna arrived on [MASK]."
+"It rained on Sunday. Anna left on Monday. The mill has six doors. Hugo slept on Friday. Anna travelled for three days.
+Anna arrived on [MASK]."
 
 It is Thursday, and that takes both words: Monday and three. Seven numbers lead from any day to all seven days, so one
-of the two words without the other says nothing about the answer. In between are other journeys, and days and numbers
-that have nothing to do with any journey.
+of the two words without the other says nothing about the answer. In between are days and numbers that have nothing to
+do with the journey.
 """
 import argparse
 import json
@@ -48,38 +48,27 @@ class Journey:
 class Teller:
     """Tells one story after the other."""
 
-    def __init__(self, seed, fewest=2, crowd=4, fillers=4):
-        """Stories about `fewest` to `crowd` people who travel, with up to `fillers` sentences about anything else."""
+    def __init__(self, seed, fillers=8):
+        """Stories with up to `fillers` sentences about anything but the journey."""
         self.rng = random.Random(f"{seed}")
-        self.fewest, self.crowd, self.fillers = fewest, crowd, fillers
+        self.fillers = fillers
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        """One of the journeys of a story."""
-        return self.rng.choice(self.tell())
-
-    def tell(self):
-        """All journeys of one story."""
         rng = self.rng
-        journeys = [(who, rng.choice(DAYS), rng.choice(list(NUMBERS)))
-                    for who in rng.sample(PEOPLE, rng.randint(self.fewest, self.crowd))]
-        departures = [self.leave(who, day) for who, day, _ in journeys]
-        durations = [self.travel(who, number) for who, _, number in journeys]
-        sentences = departures + durations + [self.filler() for _ in range(rng.randint(0, self.fillers))]
-        order = rng.sample(range(len(sentences)), len(sentences))  # two of them may be the same
-        begins, begin = {}, 0
-        for k in order:
-            begins[k] = begin
-            begin += len(sentences[k]) + 1
+        who, day, number = rng.choice(PEOPLE), rng.choice(DAYS), rng.choice(list(NUMBERS))
+        leave, travel = self.leave(who, day), self.travel(who, number)
+        sentences = [leave, travel] + [self.filler() for _ in range(rng.randint(0, self.fillers))]
+        rng.shuffle(sentences)
+        story = " ".join(sentences)
 
-        def span(k, word):
-            at = begins[k] + sentences[k].index(word)
+        def span(sentence, word):  # no other sentence is like these two
+            at = story.index(sentence) + sentence.index(word)
             return at, at + len(word)
-        story = " ".join(sentences[k] for k in order)
-        return [Journey(story, who, day, number, DAYS[(DAYS.index(day) + NUMBERS[number]) % 7], span(k, day),
-                        span(len(journeys) + k, number)) for k, (who, day, number) in enumerate(journeys)]
+        arrival = DAYS[(DAYS.index(day) + NUMBERS[number]) % 7]
+        return Journey(story, who, day, number, arrival, span(leave, day), span(travel, number))
 
     def leave(self, who, day):
         return self.rng.choice([f"{who} left on {day}.", f"On {day} {who} left."])
