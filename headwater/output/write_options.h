@@ -1,5 +1,7 @@
 // How results are shown and written.
 #pragma once
+#include <string>
+
 #include "headwater/result/filter.h"
 
 namespace headwater {
@@ -8,6 +10,7 @@ struct WriteOptions {
   Filter filter;        // tokens to leave out
   bool timing = false;  // add the seconds
   bool list = false;    // a whole batch: write a list even for one result
+  std::string command;  // what a page offers to copy: the line that makes this result
 };
 
 }  // namespace headwater

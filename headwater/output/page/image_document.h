@@ -1,0 +1,11 @@
+// The image that a vision model saw, as a page shows it.
+#pragma once
+#include "headwater/output/document.h"
+#include "headwater/source/patch_grid.h"
+
+namespace headwater {
+
+/// {uri, width, height, seen, rows, columns, prefix}; `uri` is the picture itself.
+Document image_document(const PatchGrid& grid);
+
+}  // namespace headwater

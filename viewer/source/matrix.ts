@@ -1,0 +1,450 @@
+// The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
+import { pool, type Pooled } from "./pool";
+import { type Shade, shadeFor, written } from "./scale";
+import type { Session } from "./session";
+import { hideTip, showTip } from "./tip";
+
+interface Window {
+  x: number; // first column that is seen
+  y: number;
+  width: number; // columns seen
+  height: number;
+}
+
+const WHOLE = 800; // pixels a side of the picture of all
+const FONT = "11px system-ui, sans-serif";
+
+export class MatrixView {
+  readonly root = document.createElement("div");
+  readonly canvas = document.createElement("canvas");
+  shade: Shade | null = null;
+  onBrush: (token: number) => void = () => {};
+  private columns: number[] = []; // input units that are drawn
+  private window: Window | null = null;
+  private picture: { key: string; canvas: HTMLCanvasElement } | null = null;
+  private shadeKey = "";
+  private margin = { left: 90, bottom: 74, top: 6, right: 6 };
+  private drag: {
+    x: number;
+    y: number;
+    row: number;
+    column: number;
+    pan: boolean;
+    now: [number, number];
+  } | null = null;
+  private fingers = new Map<number, PointerEvent>();
+  private lensSeen: object | null = null;
+  private whole: Pooled | null = null;
+
+  constructor(private readonly session: Session) {
+    const { canvas } = this;
+    this.root.className = "matrix";
+    canvas.tabIndex = 0;
+    canvas.setAttribute("role", "img");
+    this.root.append(canvas);
+    new ResizeObserver(() => session.grids && this.paint()).observe(this.root);
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.addEventListener("pointermove", (event) => this.move(event));
+    canvas.addEventListener("pointerup", (event) => this.up(event));
+    canvas.addEventListener("pointercancel", (event) => this.up(event));
+    canvas.addEventListener("pointerleave", () => {
+      hideTip();
+      if (!this.drag) session.hover(null);
+    });
+    canvas.addEventListener("dblclick", () => this.reset());
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private get plot() {
+    const { left, bottom, top, right } = this.margin;
+    const width = Math.max(20, this.canvas.clientWidth - left - right);
+    const height = Math.max(10, this.canvas.clientHeight - top - bottom);
+    return { x: left, y: top, width, height };
+  }
+
+  reset(): void {
+    this.window = null;
+    this.paint();
+  }
+
+  zoom(factor: number, at?: { x: number; y: number }): void {
+    const view = this.view();
+    const plot = this.plot;
+    const x = at ? (at.x - plot.x) / plot.width : 0.5;
+    const y = at ? (at.y - plot.y) / plot.height : 0.5;
+    const width = Math.min(this.columns.length, Math.max(4, view.width / factor));
+    const height = Math.min(this.session.lens.rows, Math.max(4, view.height / factor));
+    this.window = this.inside({
+      x: view.x + x * (view.width - width),
+      y: view.y + y * (view.height - height),
+      width,
+      height,
+    });
+    this.paint();
+  }
+
+  private inside(window: Window): Window {
+    const columns = this.columns.length;
+    const { rows } = this.session.lens;
+    const width = Math.min(window.width, columns);
+    const height = Math.min(window.height, rows);
+    return {
+      width,
+      height,
+      x: Math.max(0, Math.min(columns - width, window.x)),
+      y: Math.max(0, Math.min(rows - height, window.y)),
+    };
+  }
+
+  private view(): Window {
+    return this.window ?? { x: 0, y: 0, width: this.columns.length, height: this.session.lens.rows };
+  }
+
+  private wheel(event: WheelEvent): void {
+    const { lens } = this.session;
+    if (lens.rows <= 4 && this.columns.length <= 4) return;
+    if (!this.window && event.deltaY > 0) return; // nothing to zoom out of: the page scrolls
+    event.preventDefault();
+    if (event.shiftKey) {
+      const view = this.view();
+      this.window = this.inside({ ...view, x: view.x + (event.deltaX + event.deltaY) * 0.002 * view.width });
+      return this.paint();
+    }
+    this.zoom(Math.exp(-event.deltaY * 0.0025), { x: event.offsetX, y: event.offsetY });
+    const view = this.view();
+    if (view.width >= this.columns.length && view.height >= lens.rows) this.window = null;
+  }
+
+  private cellAt(x: number, y: number): { row: number; column: number } | null {
+    const plot = this.plot;
+    const view = this.view();
+    const column = Math.floor(view.x + ((x - plot.x) / plot.width) * view.width);
+    const row = Math.floor(view.y + ((y - plot.y) / plot.height) * view.height);
+    if (x < plot.x || y < plot.y || column >= this.columns.length || row >= this.session.lens.rows)
+      return null;
+    return x > plot.x + plot.width || y > plot.y + plot.height ? null : { row, column };
+  }
+
+  private down(event: PointerEvent): void {
+    this.fingers.set(event.pointerId, event);
+    const cell = this.cellAt(event.offsetX, event.offsetY);
+    if (!cell || this.fingers.size > 1) return void (this.drag = null);
+    this.canvas.setPointerCapture(event.pointerId);
+    const pan = event.altKey || event.button === 1 || (event.pointerType === "touch" && this.window !== null);
+    this.drag = { x: event.offsetX, y: event.offsetY, ...cell, pan, now: [event.offsetX, event.offsetY] };
+  }
+
+  private move(event: PointerEvent): void {
+    if (this.fingers.has(event.pointerId) && this.fingers.size === 2) return this.pinch(event);
+    if (this.drag) {
+      const [x, y] = this.drag.now;
+      this.drag.now = [event.offsetX, event.offsetY];
+      if (this.drag.pan) {
+        const view = this.view();
+        this.window = this.inside({
+          ...view,
+          x: view.x - ((event.offsetX - x) / this.plot.width) * view.width,
+          y: view.y - ((event.offsetY - y) / this.plot.height) * view.height,
+        });
+      }
+      return this.paint();
+    }
+    this.point(this.cellAt(event.offsetX, event.offsetY), event.clientX, event.clientY);
+  }
+
+  private pinch(event: PointerEvent): void {
+    const [a, b] = [...this.fingers.values()] as [PointerEvent, PointerEvent];
+    const other = a.pointerId === event.pointerId ? b : a;
+    const old = this.fingers.get(event.pointerId)!;
+    const length = (one: PointerEvent) =>
+      Math.hypot(one.offsetX - other.offsetX, one.offsetY - other.offsetY);
+    this.fingers.set(event.pointerId, event);
+    const at = { x: (event.offsetX + other.offsetX) / 2, y: (event.offsetY + other.offsetY) / 2 };
+    this.zoom(length(event) / Math.max(1, length(old)), at);
+  }
+
+  private point(cell: { row: number; column: number } | null, x?: number, y?: number): void {
+    const { session } = this;
+    if (!cell) {
+      hideTip();
+      return session.hover(null);
+    }
+    const column = this.columns[cell.column]!;
+    const unit = session.lens.rowUnits[cell.row]!;
+    const question =
+      session.state.ask === "from" ? { ask: "from", units: [unit] } : { ask: "to", units: [column] };
+    const pinned = session.isPinned ? session.hovered : (question as { ask: "from" | "to"; units: number[] });
+    session.hover(pinned, { row: cell.row, column });
+    if (x === undefined) return;
+    const value = session.lens.at(cell.row, column);
+    showTip(x, y!, [written(value, session.lens.exact), this.nameOf(cell.row, column)]);
+  }
+
+  private nameOf(row: number, column: number): string {
+    const { session } = this;
+    const unit = session.lens.rowUnits[row]!;
+    const above =
+      unit < 0 ? "mean of the outputs" : `\u201c${session.units(session.outputs).labels[unit]}\u201d`;
+    return `${above} from \u201c${session.units(session.one.inputs).labels[column]}\u201d`;
+  }
+
+  private up(event: PointerEvent): void {
+    this.fingers.delete(event.pointerId);
+    const { drag, session } = this;
+    this.drag = null;
+    if (!drag || event.type === "pointercancel") return;
+    const moved = Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) > 4;
+    if (drag.pan && moved) return;
+    const to = this.cellAt(...this.clamped(event.offsetX, event.offsetY));
+    if (!moved || !to) {
+      const unit = session.lens.rowUnits[drag.row]!;
+      if (session.state.ask === "to") session.pin("to", this.columns[drag.column]!, event.shiftKey);
+      else if (unit >= 0) session.pin("from", unit, event.shiftKey);
+      return;
+    }
+    this.brush(drag, to);
+  }
+
+  private clamped(x: number, y: number): [number, number] {
+    const { plot } = this;
+    return [
+      Math.max(plot.x, Math.min(plot.x + plot.width - 1, x)),
+      Math.max(plot.y, Math.min(plot.y + plot.height - 1, y)),
+    ];
+  }
+
+  /** Pins the outputs (or inputs) of the rectangle, and scrolls the text to it. */
+  private brush(from: { row: number; column: number }, to: { row: number; column: number }): void {
+    const { session } = this;
+    const between = (a: number, b: number) =>
+      Array.from({ length: Math.abs(a - b) + 1 }, (_, k) => Math.min(a, b) + k);
+    const rows = between(from.row, to.row).map((r) => session.lens.rowUnits[r]!);
+    const columns = between(from.column, to.column).map((c) => this.columns[c]!);
+    const outputs = session.units(session.outputs);
+    const inputs = session.units(session.one.inputs);
+    const ask = session.state.ask;
+    const units = ask === "from" ? rows.filter((unit) => unit >= 0) : columns;
+    session.update({ pinned: units.flatMap((unit) => (ask === "from" ? outputs : inputs).tokens[unit]!) });
+    this.onBrush(inputs.tokens[columns[0]!]![0]!);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { session } = this;
+    const steps: Record<string, [number, number]> = {
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+    };
+    const cell = session.cell ?? { row: 0, column: this.columns[0] ?? 0 };
+    const column = Math.max(0, this.columns.indexOf(cell.column));
+    const step = steps[event.key];
+    if (step && !event.altKey) {
+      const next = {
+        row: Math.max(0, Math.min(session.lens.rows - 1, cell.row + step[0])),
+        column: Math.max(0, Math.min(this.columns.length - 1, column + step[1])),
+      };
+      const box = this.canvas.getBoundingClientRect();
+      const view = this.view();
+      const { plot } = this;
+      this.point(
+        next,
+        box.left + plot.x + ((next.column + 0.5 - view.x) / view.width) * plot.width,
+        box.top + plot.y + ((next.row + 0.5 - view.y) / view.height) * plot.height,
+      );
+    } else if (event.key === "Enter") {
+      const ask = session.state.ask;
+      session.pin(ask, ask === "to" ? cell.column : session.lens.rowUnits[cell.row]!, event.shiftKey);
+    } else if (event.key === "+") this.zoom(1.5);
+    else if (event.key === "-") this.zoom(1 / 1.5);
+    else if (event.key === "0") this.reset();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private makePicture(view: Window, key: string): HTMLCanvasElement {
+    if (this.picture?.key === key) return this.picture.canvas;
+    const { lens, palette } = this.session;
+    const c0 = Math.floor(view.x);
+    const r0 = Math.floor(view.y);
+    const columns = this.columns.slice(c0, Math.ceil(view.x + view.width));
+    const rows = Array.from({ length: Math.ceil(view.y + view.height) - r0 }, (_, k) => r0 + k);
+    const ratio = devicePixelRatio || 1;
+    const most = { width: Math.round(this.plot.width * ratio), height: Math.round(this.plot.height * ratio) };
+    const all = !this.window && lens.rows >= most.height && columns.length >= most.width;
+    const pooled = all ? this.whole! : pool(lens, rows, columns, most);
+    const canvas = paintPooled(pooled, this.shade!, palette.table);
+    this.picture = { key, canvas };
+    return canvas;
+  }
+
+  render(): void {
+    const { session } = this;
+    const { lens } = session;
+    const hidden = session.side(true).hidden;
+    const units = session.units(session.one.inputs);
+    const only = session.one.columns ? new Set(session.one.columns.map((t) => units.of[t]!)) : null;
+    this.columns = units.tokens
+      .map((_, k) => k)
+      .filter((k) => !units.tokens[k]!.every((t) => hidden[t]) && (!only || only.has(k)));
+    if (lens !== this.lensSeen) {
+      this.lensSeen = lens;
+      this.whole = this.wholePool();
+      this.picture = null;
+      if (this.window) this.window = this.inside(this.window);
+    }
+    const key = `${session.state.scale}`;
+    if (!this.picture || key !== this.shadeKey) {
+      const { scale } = session.state;
+      this.shade = shadeFor(scale, scale === "rank" ? lens.sample() : this.whole!.values);
+      this.shadeKey = key;
+      this.picture = null;
+    }
+    this.canvas.setAttribute(
+      "aria-label",
+      `Matrix of ${lens.rows} outputs by ${this.columns.length} inputs; largest value ${written(this.shade!.most)}`,
+    );
+    this.paint();
+  }
+
+  /** All of it in one picture; its largest value is the matrix's own. */
+  private wholePool(): Pooled {
+    const { lens } = this.session;
+    const rows = Array.from({ length: lens.rows }, (_, r) => r);
+    return pool(lens, rows, this.columns, { width: WHOLE, height: WHOLE });
+  }
+
+  paint(): void {
+    const { canvas, session } = this;
+    if (!session.grids || !this.shade) return;
+    const ratio = devicePixelRatio || 1;
+    const wide = this.root.clientWidth;
+    const { lens } = session;
+    const few = Math.min(1, (26 * lens.rows) / Math.max(1, wide - 96));
+    const high = Math.max(130, Math.min(wide * 0.92, 560, (wide - 96) * Math.max(few, 0.08) + 80));
+    canvas.style.height = `${high}px`;
+    if (canvas.width !== Math.round(wide * ratio) || canvas.height !== Math.round(high * ratio)) {
+      canvas.width = Math.round(wide * ratio);
+      canvas.height = Math.round(high * ratio);
+    }
+    const pen = canvas.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.draw(pen, wide, high);
+  }
+
+  private draw(pen: CanvasRenderingContext2D, wide: number, high: number): void {
+    const { session } = this;
+    const { lens } = session;
+    const style = getComputedStyle(this.root);
+    const view = this.view();
+    const { plot } = this;
+    pen.clearRect(0, 0, wide, high);
+    const key = [view.x, view.y, view.width, view.height, wide, high, session.dark, devicePixelRatio].join();
+    const picture = this.makePicture(view, key);
+    const cellX = plot.width / view.width;
+    const cellY = plot.height / view.height;
+    pen.save();
+    pen.beginPath();
+    pen.rect(plot.x, plot.y, plot.width, plot.height);
+    pen.clip();
+    pen.imageSmoothingEnabled = false;
+    const c0 = Math.floor(view.x);
+    const r0 = Math.floor(view.y);
+    pen.drawImage(
+      picture,
+      plot.x - (view.x - c0) * cellX,
+      plot.y - (view.y - r0) * cellY,
+      (Math.ceil(view.x + view.width) - c0) * cellX,
+      (Math.ceil(view.y + view.height) - r0) * cellY,
+    );
+    const x = (c: number) => plot.x + (c - view.x) * cellX;
+    const y = (r: number) => plot.y + (r - view.y) * cellY;
+    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.lineWidth = 1.5;
+    const { question } = session.answer;
+    for (const unit of question.units.slice(0, 200)) {
+      if (question.ask === "from") {
+        const r = lens.rowOfUnit(unit);
+        if (r !== undefined && lens.rows > 1)
+          pen.strokeRect(plot.x + 0.75, y(r), plot.width - 1.5, Math.max(2, cellY));
+      } else {
+        const c = this.columns.indexOf(unit);
+        if (c >= 0) pen.strokeRect(x(c), plot.y + 0.75, Math.max(2, cellX), plot.height - 1.5);
+      }
+    }
+    if (session.cell) {
+      const c = this.columns.indexOf(session.cell.column);
+      pen.strokeStyle = style.getPropertyValue("--ink");
+      pen.strokeRect(x(c) - 1, y(session.cell.row) - 1, Math.max(3, cellX) + 2, Math.max(3, cellY) + 2);
+    }
+    if (this.drag && !this.drag.pan) {
+      const [nowX, nowY] = this.drag.now;
+      pen.fillStyle = style.getPropertyValue("--accent");
+      pen.globalAlpha = 0.2;
+      pen.fillRect(this.drag.x, this.drag.y, nowX - this.drag.x, nowY - this.drag.y);
+    }
+    pen.restore();
+    pen.strokeStyle = style.getPropertyValue("--line");
+    pen.lineWidth = 1;
+    pen.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1);
+    this.axes(pen, view, style.getPropertyValue("--soft"));
+  }
+
+  /** Labels where they fit, else some of them. */
+  axes(pen: CanvasRenderingContext2D, view: Window, ink: string): void {
+    const { session } = this;
+    const { plot } = this;
+    const outputs = session.units(session.outputs).labels;
+    const inputs = session.units(session.one.inputs).labels;
+    pen.fillStyle = ink;
+    pen.font = FONT;
+    const cut = (text: string, room: number) => {
+      if (pen.measureText(text).width <= room) return text;
+      const letters = [...text];
+      while (letters.length > 1 && pen.measureText(letters.join("") + "\u2026").width > room) letters.pop();
+      return letters.join("") + "\u2026";
+    };
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    const everyRow = Math.max(1, Math.ceil((13 * view.height) / plot.height));
+    for (let r = Math.ceil(view.y / everyRow) * everyRow; r < view.y + view.height; r += everyRow) {
+      const unit = session.lens.rowUnits[r];
+      if (unit === undefined) break;
+      const label = unit < 0 ? "mean" : outputs[unit]!;
+      const y = plot.y + ((r + 0.5 - view.y) * plot.height) / view.height;
+      if (y < plot.y + plot.height) pen.fillText(cut(label, this.margin.left - 10), plot.x - 5, y);
+    }
+    const everyColumn = Math.max(1, Math.ceil((13 * view.width) / plot.width));
+    for (let c = Math.ceil(view.x / everyColumn) * everyColumn; c < view.x + view.width; c += everyColumn) {
+      const unit = this.columns[c];
+      if (unit === undefined) break;
+      pen.save();
+      pen.translate(plot.x + ((c + 0.5 - view.x) * plot.width) / view.width, plot.y + plot.height + 5);
+      pen.rotate(-Math.PI / 4);
+      pen.fillText(cut(inputs[unit]!, 86), 0, 0);
+      pen.restore();
+    }
+  }
+}
+
+export function paintPooled(pooled: Pooled, shade: Shade, table: Uint8Array): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = pooled.width;
+  canvas.height = pooled.height;
+  const pen = canvas.getContext("2d")!;
+  const image = pen.createImageData(pooled.width, pooled.height);
+  const linear = shade.kind === "linear" && shade.most > 0;
+  for (let k = 0; k < pooled.values.length; k++) {
+    const value = pooled.values[k]!;
+    const size = linear ? value / shade.most : shade.of(value);
+    const at = 3 * (Math.round(Math.min(1, Math.max(-1, size)) * 255) + 255);
+    image.data[4 * k] = table[at]!;
+    image.data[4 * k + 1] = table[at + 1]!;
+    image.data[4 * k + 2] = table[at + 2]!;
+    image.data[4 * k + 3] = 255;
+  }
+  pen.putImageData(image, 0, 0);
+  return canvas;
+}

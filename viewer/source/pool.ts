@@ -1,0 +1,36 @@
+// A matrix drawn into fewer pixels than it has cells: each pixel has the largest of its cells.
+import type { Lens } from "./lens";
+
+export interface Pooled {
+  width: number;
+  height: number;
+  values: Float32Array;
+}
+
+/** Rows r0 to r1 and columns c0 to c1 in at most width x height pixels. `keep` lists columns to draw. */
+export function pool(
+  lens: Lens,
+  rows: number[],
+  columns: number[],
+  most: { width: number; height: number },
+): Pooled {
+  const width = Math.max(1, Math.min(columns.length, most.width));
+  const height = Math.max(1, Math.min(rows.length, most.height));
+  const values = new Float32Array(width * height);
+  const line = new Float32Array(lens.columns);
+  const place = new Int32Array(columns.length);
+  for (let k = 0; k < columns.length; k++) place[k] = Math.floor((k * width) / columns.length);
+  for (let k = 0; k < rows.length; k++) {
+    const y = Math.floor((k * height) / rows.length);
+    line.fill(0);
+    lens.addRow(rows[k]!, line);
+    const start = y * width;
+    for (let c = 0; c < columns.length; c++) {
+      const value = line[columns[c]!]!;
+      const at = start + place[c]!;
+      const old = values[at]!;
+      if (value > old ? value > -old : -value > Math.abs(old)) values[at] = value;
+    }
+  }
+  return { width, height, values };
+}
