@@ -55,7 +55,7 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 function Head({ session, help, views }: With & { help: () => void; views: Views | null }) {
   const { item, page, state } = session;
   const details = [...item.details];
-  const theme = { system: "As the system", light: "Light", dark: "Dark" } as const;
+  const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
     <header>
       <div class="top">
@@ -157,6 +157,19 @@ function Help({ close }: { close: () => void }) {
   );
 }
 
+/** The places of the largest values, by size. */
+function largest(values: Float32Array, count: number): number[] {
+  const best: number[] = [];
+  const size = (k: number) => Math.abs(values[k]!);
+  for (let k = 0; k < values.length; k++) {
+    if (Number.isNaN(values[k]!) || (best.length === count && size(k) <= size(best[count - 1]!))) continue;
+    best.push(k);
+    best.sort((a, b) => size(b) - size(a));
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
+
 /** What the colours of the text answer, in words; also for those who listen. */
 function QuestionLine({ session }: With) {
   useRedraw(session, true);
@@ -164,11 +177,7 @@ function QuestionLine({ session }: With) {
   const { answer, lens } = session;
   const from = answer.question.ask === "from";
   const labels = session.units(from ? session.one.inputs : session.outputs).labels;
-  const best = [...answer.values.keys()]
-    .filter((k) => !Number.isNaN(answer.values[k]!))
-    .sort((a, b) => Math.abs(answer.values[b]!) - Math.abs(answer.values[a]!))
-    .slice(0, 3)
-    .map((k) => `${labels[k]} ${written(answer.values[k]!, lens.exact)}`);
+  const best = largest(answer.values, 3).map((k) => `${labels[k]} ${written(answer.values[k]!, lens.exact)}`);
   const name = session.labelOf(answer.question);
   const row =
     from && answer.question.units.length === 1 ? lens.rowOfUnit(answer.question.units[0]!) : undefined;
@@ -187,7 +196,12 @@ function QuestionLine({ session }: With) {
           </button>
         )}
       </p>
-      <Legend session={session} shade={answer.shade} label="this output's inputs" />
+      <Legend
+        session={session}
+        shade={answer.shade}
+        label={from ? "inputs of this output" : "outputs that use it"}
+        overlay={session.one.image !== undefined}
+      />
     </div>
   );
 }
@@ -216,60 +230,72 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   const { one } = session;
   const { views, layers } = drawn;
   const hasLayers = LayersView.has(one);
+  const couldHave = !session.comparison && ["rollout", "flow", "average"].includes(one.method);
   const notes = [...new Set(one.notes)];
+  const { coding, steps } = one.values[0]!;
+  if (coding === "root8")
+    notes.push(
+      `Numbers on this page are within ${(100 / steps).toFixed(1)} % of the largest of their row; .json and .npz hold them in full.`,
+    );
   return (
     <>
       <Toolbar session={session} />
       <Compare session={session} />
       <main class={session.lens.rows > 1 ? "" : "one-row"}>
-        <section class="view-text" id="view1" aria-label={one.image ? "Image" : "Text"}>
-          <h2>{one.image ? "Image" : "Text"}</h2>
-          <QuestionLine session={session} />
-          {views.picture && <Host element={views.picture.root} />}
-          <div class={views.texts.length > 1 ? "columns" : ""}>
-            {views.texts.map((text, k) => (
-              <div key={k}>
-                {views.texts.length > 1 && <h3>{k ? "Output" : "Prompt"}</h3>}
-                <Host element={text.root} />
-              </div>
-            ))}
-          </div>
-        </section>
-        <section class="view-matrix" id="view2" aria-label="Matrix">
-          <h2>Matrix</h2>
-          <Host element={views.matrix.root} />
-          {views.matrix.shade && <Legend session={session} shade={views.matrix.shade} label="all values" />}
-        </section>
-        <section class="view-layers" id="view3" aria-label="Layers">
-          <h2>Layers</h2>
-          {hasLayers ? (
-            <>
-              <LayerControls session={session} />
-              <Host element={layers.root} />
-            </>
-          ) : (
-            <p class="soft">
-              This page holds the result alone. With <code>--embed-layers</code> it holds every layer, and
-              layers and residual can be changed here.
-            </p>
-          )}
-        </section>
-        <section class="view-ranking" id="view4" aria-label="Ranking">
-          <h2>Ranking</h2>
-          <div class="ranking" tabIndex={0} role="group" aria-label="Ranked tokens">
-            <Ranking session={session} />
-          </div>
-        </section>
-        {notes.length > 0 && (
-          <section class="notes" aria-label="Notes">
-            <h2>Notes</h2>
-            <ul>
-              {notes.map((note) => (
-                <li key={note}>{note}</li>
+        <div class="column">
+          <section class="view-text" id="view1" aria-label={one.image ? "Image" : "Text"}>
+            <h2>{one.image ? "Image" : "Text"}</h2>
+            <QuestionLine session={session} />
+            {views.picture && <Host element={views.picture.root} />}
+            <div class={views.texts.length > 1 ? "columns" : ""}>
+              {views.texts.map((text, k) => (
+                <div key={k}>
+                  {views.texts.length > 1 && <h3>{k ? "Output" : "Prompt"}</h3>}
+                  <Host element={text.root} />
+                </div>
               ))}
-            </ul>
+            </div>
           </section>
-        )}
+          <section class="view-ranking" id="view4" aria-label="Ranking">
+            <h2>Ranking</h2>
+            <div class="ranking" tabIndex={0} role="group" aria-label="Ranked tokens">
+              <Ranking session={session} />
+            </div>
+          </section>
+        </div>
+        <div class="column">
+          <section class="view-matrix" id="view2" aria-label="Matrix">
+            <h2>Matrix</h2>
+            <Host element={views.matrix.root} />
+            {views.matrix.shade && <Legend session={session} shade={views.matrix.shade} label="all values" />}
+          </section>
+          {(hasLayers || couldHave) && (
+            <section class="view-layers" id="view3" aria-label="Layers">
+              <h2>Layers</h2>
+              {hasLayers ? (
+                <>
+                  <LayerControls session={session} />
+                  <Host element={layers.root} />
+                </>
+              ) : (
+                <p class="soft">
+                  This page holds the result alone. With <code>--embed-layers</code> it holds every layer, and
+                  layers and residual can be changed here.
+                </p>
+              )}
+            </section>
+          )}
+          {notes.length > 0 && (
+            <section class="notes" aria-label="Notes">
+              <h2>Notes</h2>
+              <ul>
+                {notes.map((note) => (
+                  <li key={note}>{note}</li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
       </main>
     </>
   );
@@ -287,7 +313,7 @@ function App({ session }: With) {
   const key = shows ? `${session.state.item} ${session.twoTexts} ${!!session.one.image}` : "";
   if (shows && drawn.current?.key !== key) drawn.current = { key, drawn: makeViews(session, roller) };
   const now = shows && session.grids ? drawn.current!.drawn : null;
-  if (now) now.views.matrix.render(); // its scale is in the legend
+  now?.views.matrix.prepare(); // its scale is in the legend
   useEffect(() => {
     document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
     document.title = `${item.title} \u2013 ${item.details[0] ?? ""}`;

@@ -171,8 +171,9 @@ export function Toolbar({ session }: With) {
 }
 
 /** The colours and what they stand for. */
-export function Legend({ session, shade, label }: With & { shade: Shade; label: string }) {
-  const { palette } = session;
+export function Legend(props: With & { shade: Shade; label: string; overlay?: boolean }) {
+  const { session, shade, label } = props;
+  const palette = props.overlay ? session.overlayPalette : session.palette;
   const stops = Array.from({ length: 17 }, (_, k) => palette.css(session.signed ? k / 8 - 1 : k / 16));
   const most = written(shade.most);
   const low = session.signed

@@ -60,13 +60,11 @@ export function halfToFloat(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** What each byte of log8 stands for, over the largest of its row. */
-export function logTable(withSigns: boolean): Float32Array {
+/** What each byte of root8 stands for, over the largest of its row. */
+export function rootTable(steps: number, withSigns: boolean): Float32Array {
   const table = new Float32Array(256);
-  for (let q = 1; q < 256; q++) {
-    if (!withSigns) table[q] = 2 ** ((q - 255) / 20);
-    else if (q > 1) table[q] = (q & 1 ? -1 : 1) * 2 ** (((q >> 1) - 127) / 10);
-  }
+  for (let q = 0; q < 256; q++)
+    table[q] = withSigns ? (q & 1 ? -1 : 1) * ((q >> 1) / steps) ** 2 : (q / steps) ** 2;
   return table;
 }
 
@@ -75,7 +73,8 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
   const { rows, columns } = packed;
   const count = rows * columns;
   if (packed.difference) sumRows(bytes, columns, count);
-  if (packed.coding === "log8") return new ByteGrid(rows, columns, scale, bytes, logTable(withSigns));
+  if (packed.coding === "root8")
+    return new ByteGrid(rows, columns, scale, bytes, rootTable(packed.steps, withSigns));
   const values = new Float32Array(count);
   if (packed.coding === "f32") {
     const view = new DataView(new ArrayBuffer(4));

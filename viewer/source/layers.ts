@@ -48,9 +48,8 @@ export class LayersView {
 
   render(): void {
     clearTimeout(this.timer);
-    const { question } = this.session.answer;
     // A pointer on its way asks a lot of questions; the last one is answered.
-    this.timer = window.setTimeout(() => void this.look(), question.ask === "from" ? 60 : 0);
+    this.timer = window.setTimeout(() => void this.look(), this.session.hovered ? 200 : 0);
   }
 
   private async look(): Promise<void> {
@@ -184,7 +183,7 @@ export class LayersView {
       const [x0, y0, x1, y1] = [x(edge.from), y(level), x(edge.to), y(level + 1)];
       const line = make("path", {
         d: `M${x0} ${y0}C${x0} ${(y0 + y1) / 2} ${x1} ${(y0 + y1) / 2} ${x1} ${y1}`,
-        "stroke-width": Math.max(0.6, 14 * edge.share),
+        "stroke-width": Math.max(1, 18 * edge.share),
         "stroke-opacity": Math.min(0.9, 0.25 + edge.share),
         class: "way",
       });

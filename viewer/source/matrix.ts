@@ -35,6 +35,7 @@ export class MatrixView {
   private fingers = new Map<number, PointerEvent>();
   private lensSeen: object | null = null;
   private whole: Pooled | null = null;
+  private base: { key: string; canvas: HTMLCanvasElement } | null = null;
 
   constructor(private readonly session: Session) {
     const { canvas } = this;
@@ -280,7 +281,8 @@ export class MatrixView {
     return canvas;
   }
 
-  render(): void {
+  /** Everything that does not need a place on the screen, such as the scale. */
+  prepare(): void {
     const { session } = this;
     const { lens } = session;
     const hidden = session.side(true).hidden;
@@ -306,6 +308,10 @@ export class MatrixView {
       "aria-label",
       `Matrix of ${lens.rows} outputs by ${this.columns.length} inputs; largest value ${written(this.shade!.most)}`,
     );
+  }
+
+  render(): void {
+    this.prepare();
     this.paint();
   }
 
@@ -321,6 +327,7 @@ export class MatrixView {
     if (!session.grids || !this.shade) return;
     const ratio = devicePixelRatio || 1;
     const wide = this.root.clientWidth;
+    if (wide === 0) return;
     const { lens } = session;
     const few = Math.min(1, (26 * lens.rows) / Math.max(1, wide - 96));
     const high = Math.max(130, Math.min(wide * 0.92, 560, (wide - 96) * Math.max(few, 0.08) + 80));
@@ -334,17 +341,19 @@ export class MatrixView {
     this.draw(pen, wide, high);
   }
 
-  private draw(pen: CanvasRenderingContext2D, wide: number, high: number): void {
+  /** The cells and the axes, which stay while the pointer moves. */
+  private still(wide: number, high: number, view: Window): HTMLCanvasElement {
     const { session } = this;
-    const { lens } = session;
-    const style = getComputedStyle(this.root);
-    const view = this.view();
+    const ratio = devicePixelRatio || 1;
+    const key = [view.x, view.y, view.width, view.height, wide, high, session.dark, ratio].join();
+    if (this.base?.key === key && this.picture) return this.base.canvas;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(wide * ratio);
+    canvas.height = Math.round(high * ratio);
+    const pen = canvas.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { plot } = this;
-    pen.clearRect(0, 0, wide, high);
-    const key = [view.x, view.y, view.width, view.height, wide, high, session.dark, devicePixelRatio].join();
     const picture = this.makePicture(view, key);
-    const cellX = plot.width / view.width;
-    const cellY = plot.height / view.height;
     pen.save();
     pen.beginPath();
     pen.rect(plot.x, plot.y, plot.width, plot.height);
@@ -352,6 +361,8 @@ export class MatrixView {
     pen.imageSmoothingEnabled = false;
     const c0 = Math.floor(view.x);
     const r0 = Math.floor(view.y);
+    const cellX = plot.width / view.width;
+    const cellY = plot.height / view.height;
     pen.drawImage(
       picture,
       plot.x - (view.x - c0) * cellX,
@@ -359,6 +370,29 @@ export class MatrixView {
       (Math.ceil(view.x + view.width) - c0) * cellX,
       (Math.ceil(view.y + view.height) - r0) * cellY,
     );
+    pen.restore();
+    const style = getComputedStyle(this.root);
+    pen.strokeStyle = style.getPropertyValue("--line");
+    pen.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1);
+    this.axes(pen, view, style.getPropertyValue("--soft"));
+    this.base = { key, canvas };
+    return canvas;
+  }
+
+  private draw(pen: CanvasRenderingContext2D, wide: number, high: number): void {
+    const { session } = this;
+    const { lens } = session;
+    const style = getComputedStyle(this.root);
+    const view = this.view();
+    const { plot } = this;
+    pen.clearRect(0, 0, wide, high);
+    pen.drawImage(this.still(wide, high, view), 0, 0, wide, high);
+    const cellX = plot.width / view.width;
+    const cellY = plot.height / view.height;
+    pen.save();
+    pen.beginPath();
+    pen.rect(plot.x, plot.y, plot.width, plot.height);
+    pen.clip();
     const x = (c: number) => plot.x + (c - view.x) * cellX;
     const y = (r: number) => plot.y + (r - view.y) * cellY;
     pen.strokeStyle = style.getPropertyValue("--accent");
@@ -386,10 +420,6 @@ export class MatrixView {
       pen.fillRect(this.drag.x, this.drag.y, nowX - this.drag.x, nowY - this.drag.y);
     }
     pen.restore();
-    pen.strokeStyle = style.getPropertyValue("--line");
-    pen.lineWidth = 1;
-    pen.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1);
-    this.axes(pen, view, style.getPropertyValue("--soft"));
   }
 
   /** Labels where they fit, else some of them. */

@@ -121,7 +121,7 @@ export class PictureView {
     pen.drawImage(image, 0, 0, wide, high);
     const scale = wide / picture.width;
     const [x, y, width, height] = picture.seen.map((one) => one * scale) as [number, number, number, number];
-    const { answer, palette } = session;
+    const { answer, overlayPalette: palette } = session;
     const patchWidth = width / picture.columns;
     const patchHeight = height / picture.rows;
     const style = getComputedStyle(this.root);
@@ -132,7 +132,6 @@ export class PictureView {
     pen.rect(0, 0, wide, high);
     pen.rect(x + width, y, -width, height);
     pen.fill("evenodd");
-    pen.globalAlpha = session.state.opacity;
     const asked = new Set(answer.question.units);
     const outline: [number, number][] = [];
     for (let row = 0; row < picture.rows; row++)
@@ -142,7 +141,9 @@ export class PictureView {
         const left = x + column * patchWidth;
         const top = y + row * patchHeight;
         if (!Number.isNaN(value)) {
-          pen.fillStyle = palette.css(answer.shade.of(value));
+          const size = answer.shade.of(value);
+          pen.globalAlpha = session.state.opacity * Math.min(1, 2 * Math.abs(size));
+          pen.fillStyle = palette.css(size);
           pen.fillRect(left, top, patchWidth + 0.5, patchHeight + 0.5);
         }
         if (asked.has(token)) outline.push([left, top]);

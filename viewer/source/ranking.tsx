@@ -46,7 +46,18 @@ export function Ranking({ session }: { session: Session }) {
   const [column, setColumn] = useState<Column>("value");
   const [down, setDown] = useState(true);
   const [all, setAll] = useState(false);
-  useEffect(() => session.onHover(() => redraw((count) => count + 1)), [session]);
+  useEffect(() => {
+    let timer = 0;
+    // A moment after the pointer: sorting and drawing a table takes longer than a frame.
+    const end = session.onHover(() => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => redraw((count) => count + 1), 60);
+    });
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, [session]);
   const { answer, state } = session;
   const rows = useMemo(() => ranked(session), [answer]);
   const names = session.comparison?.panels.map((panel) => panel.label) ?? [];
@@ -60,7 +71,8 @@ export function Ranking({ session }: { session: Session }) {
       const order = typeof x === "string" ? x.localeCompare(y as string) : x - (y as number);
       return (down ? -order : order) || a.position - b.position;
     });
-  const most = Math.max(...rows.map((row) => Math.abs(row.value)), 1e-30);
+  const length = (row: Ranked) => (session.difference ? row.value - row.other! : row.value);
+  const most = rows.reduce((size, row) => Math.max(size, Math.abs(length(row))), 1e-30);
   const head = (name: Column, text: string) => (
     <th aria-sort={column === name ? (down ? "descending" : "ascending") : "none"} class={name}>
       <button
@@ -112,8 +124,8 @@ export function Ranking({ session }: { session: Session }) {
               {both && <td>{written(row.value - row.other!, exact)}</td>}
               <td class="bar" aria-hidden="true">
                 <span
-                  class={row.value < 0 ? "negative" : ""}
-                  style={{ width: `${(100 * Math.abs(row.value)) / most}%` }}
+                  class={session.signed ? (length(row) < 0 ? "negative" : "positive") : ""}
+                  style={{ width: `${(100 * Math.abs(length(row))) / most}%` }}
                 />
               </td>
             </tr>

@@ -81,6 +81,7 @@ export interface Palette {
 }
 
 const STEPS = 255;
+const BLEND = 0.6; // the share of the scale over which the paper gives way
 
 /** Without signs: cividis, which starts at the colour of the paper. With signs: blue below, orange above. */
 export function palette(dark: boolean, withSigns: boolean): Palette {
@@ -98,7 +99,7 @@ export function palette(dark: boolean, withSigns: boolean): Palette {
       const half = fromHex(middle[side]!);
       colour = size < 0.5 ? mixed(paper, half, 2 * size) : mixed(half, fromHex(ends[side]!), 2 * size - 1);
     } else {
-      colour = mixed(paper, cividis(dark ? size : 1 - size), Math.min(1, size / 0.25));
+      colour = mixed(paper, cividis(dark ? size : 1 - size), Math.min(1, size / BLEND));
     }
     const light = luminance(colour);
     flip[step + STEPS] = (dark ? light > 0.18 : light < 0.18) ? 1 : 0;

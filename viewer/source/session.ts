@@ -94,6 +94,10 @@ export class Session {
   get palette(): Palette {
     return palette(this.dark, this.signed);
   }
+  /** Over an image, large values light up. */
+  get overlayPalette(): Palette {
+    return palette(this.signed ? this.dark : true, this.signed);
+  }
 
   update(change: Partial<State>): void {
     const before = this.state;
@@ -236,7 +240,7 @@ export class Session {
     if (ask === "from") return { ask, units: [this.defaultUnit()] };
     const row = this.valuesOf({ ask: "from", units: [this.defaultUnit()] });
     let best = 0;
-    row.forEach((value, k) => (best = value > row[best]! ? k : best));
+    row.forEach((value, k) => (best = value > row[best]! || Number.isNaN(row[best]!) ? k : best));
     return { ask, units: [best] };
   }
 
@@ -247,6 +251,11 @@ export class Session {
   valuesOf(question: Question, lens = this.lens): Float32Array {
     if (question.ask === "from") {
       const out = new Float32Array(lens.columns);
+      if (this.one.columns) {
+        const { of } = this.units(this.one.inputs);
+        out.fill(NaN);
+        for (const t of this.one.columns) out[of[t]!] = 0;
+      }
       for (const unit of question.units) {
         const r = lens.rowOfUnit(unit);
         if (r !== undefined) lens.addRow(r, out);

@@ -1,5 +1,8 @@
 #include "headwater/output/page/contents.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "headwater/output/caption.h"
 #include "headwater/output/page/image_document.h"
 #include "headwater/output/page/pack.h"
@@ -9,6 +12,8 @@
 
 namespace headwater {
 namespace {
+
+constexpr size_t most_in_half_maps = 50'000;  // numbers
 
 void put(Document& document, std::string name, Value value) {
   document.fields.push_back({std::move(name), std::move(value)});
@@ -63,8 +68,8 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   if (result.source.patches) put(out, "image", image_document(*result.source.patches));
   put_values(out, result.values);
   if (!result.maps.empty()) {
-    // The page multiplies them: a layer's share of an error is small, but there are many layers.
-    const Coding coding = size_of_all(result.maps) > (1 << 22) ? Coding::log8 : Coding::f16;
+    const Coding coding =
+        size_of_all(result.maps) > most_in_half_maps ? Coding::root8 : Coding::f16;
     put(out, "maps", pack_all(result.maps, coding, false));
   }
   if (options.timing) take(plain, out, {"timing"});
@@ -115,7 +120,8 @@ Document contents(const Evaluation& result, const WriteOptions& options) {
   Document out;
   put(out, "kind", std::string("evaluation"));
   put(out, "title", std::string("Agreement with a model's own importance"));
-  put(out, "details", std::vector<std::string>{harmless(result.source.name), result.file});
+  const std::string file = std::filesystem::path(result.file).filename().string();
+  put(out, "details", std::vector<std::string>{harmless(result.source.name), harmless(file)});
   put(out, "record", document_of(result, options));
   return out;
 }

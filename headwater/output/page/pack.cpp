@@ -14,6 +14,8 @@ namespace {
 constexpr size_t most_in_full = 4096;           // numbers
 constexpr size_t most_in_half = 1'500'000;      // numbers
 constexpr size_t sample_bytes = 1 << 18;        // to see which order of bytes packs better
+constexpr size_t large_from = 200'000;          // numbers of a matrix that must pack well
+constexpr double most_bytes_each = 0.36;        // of a number in root8
 constexpr size_t quick_from = size_t{1} << 22;  // bytes from which level 6 is enough
 
 // |number| <= 1, to the nearest, ties to even.
@@ -29,15 +31,9 @@ uint16_t half_of(float number) {
   return static_cast<uint16_t>(sign | ((rounded >> 13) - ((127 - 15) << 10)));
 }
 
-uint8_t log_of(float number, bool with_signs) {
-  if (number == 0) return 0;
-  const double place = std::log2(std::abs(static_cast<double>(number)));
-  if (!with_signs) {
-    const long q = 255 + std::lround(20 * place);
-    return static_cast<uint8_t>(std::clamp(q, 0L, 255L));
-  }
-  const long q = 127 + std::lround(10 * place);
-  if (q <= 0) return 0;
+uint8_t root_of(float number, bool with_signs, int steps) {
+  const long q = std::lround(steps * std::sqrt(std::abs(static_cast<double>(number))));
+  if (!with_signs || q == 0) return static_cast<uint8_t>(q);
   return static_cast<uint8_t>(2 * q + (number < 0 ? 1 : 0));
 }
 
@@ -49,25 +45,31 @@ float largest_of(std::span<const float> row) {
 
 size_t bytes_of(Coding coding) { return coding == Coding::f32 ? 4 : coding == Coding::f16 ? 2 : 1; }
 
-void put_number(std::string& planes, size_t place, size_t plane, float number, Coding coding,
-                bool with_signs) {
+struct How {
+  Coding coding;
+  bool with_signs;
+  int steps;  // K of root8
+};
+
+void put_number(std::string& planes, size_t place, size_t plane, float number, const How& how) {
   uint32_t bits = 0;
-  if (coding == Coding::f32) bits = std::bit_cast<uint32_t>(number);
-  if (coding == Coding::f16) bits = half_of(number);
-  if (coding == Coding::log8) bits = log_of(number, with_signs);
-  const size_t count = bytes_of(coding);
+  if (how.coding == Coding::f32) bits = std::bit_cast<uint32_t>(number);
+  if (how.coding == Coding::f16) bits = half_of(number);
+  if (how.coding == Coding::root8) bits = root_of(number, how.with_signs, how.steps);
+  const size_t count = bytes_of(how.coding);
   for (size_t b = 0; b < count; ++b)
     planes[b * plane + place] = static_cast<char>(bits >> (8 * (count - 1 - b)) & 255);
 }
 
-std::string planes_of(const Matrix& matrix, const Vector& scale, Coding coding, bool with_signs) {
-  std::string planes(matrix.size() * bytes_of(coding), '\0');
+std::string planes_of(MatrixView matrix, std::span<const float> scale, const How& how) {
+  const size_t plane = static_cast<size_t>(matrix.rows()) * static_cast<size_t>(matrix.columns());
+  std::string planes(plane * bytes_of(how.coding), '\0');
   size_t place = 0;
   for (int i = 0; i < matrix.rows(); ++i) {
     const float most = scale[static_cast<size_t>(i)];
     for (const float number : matrix.row(i)) {
-      const float share = coding == Coding::f32 ? number : most > 0 ? number / most : 0.0f;
-      put_number(planes, place++, matrix.size(), share, coding, with_signs);
+      const float share = how.coding == Coding::f32 ? number : most > 0 ? number / most : 0.0f;
+      put_number(planes, place++, plane, share, how);
     }
   }
   return planes;
@@ -88,11 +90,29 @@ bool better_as_differences(const std::string& planes, size_t columns, size_t pla
   return gzip_of(differences(sample, columns, sample.size()), 6).size() < gzip_of(sample, 6).size();
 }
 
+// The most steps with which some rows in the middle pack well enough.
+int steps_for(const Matrix& matrix, std::span<const float> scale, bool with_signs) {
+  const int rows =
+      std::clamp(static_cast<int>(sample_bytes) / std::max(1, matrix.columns()), 1, matrix.rows());
+  const int first = (matrix.rows() - rows) / 2;
+  const MatrixView some = MatrixView(matrix).rows(first, rows);
+  const auto columns = static_cast<size_t>(matrix.columns());
+  for (const int steps : {with_signs ? 127 : 255, 127, 63}) {
+    const std::string bytes = planes_of(some, scale.subspan(static_cast<size_t>(first)),
+                                        {Coding::root8, with_signs, steps});
+    const size_t size = std::min(gzip_of(bytes, 6).size(),
+                                 gzip_of(differences(bytes, columns, bytes.size()), 6).size());
+    if (static_cast<double>(size) <= most_bytes_each * static_cast<double>(bytes.size()))
+      return steps;
+  }
+  return 31;
+}
+
 }  // namespace
 
 Coding coding_for(size_t count) {
   if (count <= most_in_full) return Coding::f32;
-  return count <= most_in_half ? Coding::f16 : Coding::log8;
+  return count <= most_in_half ? Coding::f16 : Coding::root8;
 }
 
 bool has_negative(std::span<const Matrix> matrices) {
@@ -104,19 +124,21 @@ bool has_negative(std::span<const Matrix> matrices) {
 Document packed(const Matrix& matrix, Coding coding, bool with_signs) {
   Vector scale;
   for (int i = 0; i < matrix.rows(); ++i) scale.push_back(largest_of(matrix.row(i)));
-  std::string planes = planes_of(matrix, scale, coding, with_signs);
+  const int steps = coding == Coding::root8 ? steps_for(matrix, scale, with_signs) : 0;
+  std::string planes = planes_of(matrix, scale, {coding, with_signs, steps});
   const auto columns = static_cast<size_t>(matrix.columns());
   const bool difference =
       matrix.rows() > 1 && better_as_differences(planes, columns, matrix.size());
   if (difference) planes = differences(planes, columns, matrix.size());
   const std::string_view full(reinterpret_cast<const char*>(scale.data()),
                               scale.size() * sizeof(float));
-  constexpr const char* names[] = {"f32", "f16", "log8"};
+  constexpr const char* names[] = {"f32", "f16", "root8"};
   Document out;
   out.fields = {
       {"rows", int64_t{matrix.rows()}},
       {"columns", int64_t{matrix.columns()}},
       {"coding", std::string(names[static_cast<int>(coding)])},
+      {"steps", int64_t{steps}},
       {"difference", difference},
       {"scale", base64_of(gzip_of(full))},
       {"data", base64_of(gzip_of(planes, planes.size() < quick_from ? 9 : 6))},
