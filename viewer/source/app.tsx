@@ -233,15 +233,15 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   const couldHave = !session.comparison && ["rollout", "flow", "average"].includes(one.method);
   const notes = [...new Set(one.notes)];
   const { coding, steps } = one.values[0]!;
-  if (coding === "root8")
+  if (coding.startsWith("root"))
     notes.push(
       `Numbers on this page are within ${(100 / steps).toFixed(1)} % of the largest of their row; .json and .npz hold them in full.`,
     );
   return (
-    <>
+    <main>
       <Toolbar session={session} />
       <Compare session={session} />
-      <main class={session.lens.rows > 1 ? "" : "one-row"}>
+      <div class="views">
         <div class="column">
           <section class="view-text" id="view1" aria-label={one.image ? "Image" : "Text"}>
             <h2>{one.image ? "Image" : "Text"}</h2>
@@ -296,8 +296,8 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             </section>
           )}
         </div>
-      </main>
-    </>
+      </div>
+    </main>
   );
 }
 
@@ -369,9 +369,13 @@ function useRolling(session: Session, roller: Roller) {
     first.current = false;
     if (asComputed) return session.setRolled(null);
     let stale = false;
-    void roller.roll(session.one).then((values) => values && !stale && session.setRolled(values));
+    // A slider on its way asks a lot of questions, and the graph of one output comes first.
+    const timer = setTimeout(() => {
+      void roller.roll(session.one).then((values) => values && !stale && session.setRolled(values));
+    }, 40);
     return () => {
       stale = true;
+      clearTimeout(timer);
     };
   }, [begin, end, residual, item, session.grids !== null]);
 }

@@ -13,8 +13,8 @@ export type Item = Attribution | Comparison | Evaluation | Table;
 export interface Packed {
   rows: number;
   columns: number;
-  coding: "f32" | "f16" | "root8";
-  steps: number; // K of root8
+  coding: "f32" | "f16" | "root16" | "root8";
+  steps: number; // K of root8 and root16
   difference: boolean;
   scale: string;
   data: string;

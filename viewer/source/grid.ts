@@ -11,11 +11,11 @@ export interface Grid {
 }
 
 export class FloatGrid implements Grid {
-  readonly exact = true;
   constructor(
     readonly rows: number,
     readonly columns: number,
     readonly values: Float32Array,
+    readonly exact = true,
   ) {}
   addRow(r: number, out: Float32Array): void {
     const start = r * this.columns;
@@ -60,12 +60,9 @@ export function halfToFloat(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** What each byte of root8 stands for, over the largest of its row. */
-export function rootTable(steps: number, withSigns: boolean): Float32Array {
-  const table = new Float32Array(256);
-  for (let q = 0; q < 256; q++)
-    table[q] = withSigns ? (q & 1 ? -1 : 1) * ((q >> 1) / steps) ** 2 : (q / steps) ** 2;
-  return table;
+/** What the steps of a root stand for, over the largest of the row. */
+export function fromRoot(q: number, steps: number, withSigns: boolean): number {
+  return withSigns ? (q & 1 ? -1 : 1) * ((q >> 1) / steps) ** 2 : (q / steps) ** 2;
 }
 
 /** A grid from the bytes that `scale` and `data` hold once they are unpacked. */
@@ -73,8 +70,8 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
   const { rows, columns } = packed;
   const count = rows * columns;
   if (packed.difference) sumRows(bytes, columns, count);
-  if (packed.coding === "root8")
-    return new ByteGrid(rows, columns, scale, bytes, rootTable(packed.steps, withSigns));
+  const table = Float32Array.from({ length: 256 }, (_, q) => fromRoot(q, packed.steps, withSigns));
+  if (packed.coding === "root8") return new ByteGrid(rows, columns, scale, bytes, table);
   const values = new Float32Array(count);
   if (packed.coding === "f32") {
     const view = new DataView(new ArrayBuffer(4));
@@ -83,10 +80,12 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
       values[k] = view.getFloat32(0);
     }
   } else {
+    const { coding, steps } = packed;
     for (let k = 0; k < count; k++) {
       const bits = (bytes[k]! << 8) | bytes[count + k]!;
-      values[k] = scale[Math.floor(k / columns)]! * halfToFloat(bits);
+      const share = coding === "f16" ? halfToFloat(bits) : fromRoot(bits, steps, withSigns);
+      values[k] = scale[Math.floor(k / columns)]! * share;
     }
   }
-  return new FloatGrid(rows, columns, values);
+  return new FloatGrid(rows, columns, values, packed.coding !== "root16");
 }

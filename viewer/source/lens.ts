@@ -27,6 +27,7 @@ export class Lens {
   readonly columns: number; // input units
   readonly exact: boolean;
   private readonly raw: Float32Array;
+  private readonly plain: boolean; // the rows of the lens are those of the grid
   private readonly toUnit: Int32Array; // of each grid column; -1: hidden
 
   constructor(readonly how: LensOptions) {
@@ -39,6 +40,9 @@ export class Lens {
       const token = columnTokens ? columnTokens[c]! : c;
       this.toUnit[c] = inputs.hidden[token] ? -1 : inputs.units.of[token]!;
     }
+    const inOrder = this.toUnit.every((unit, c) => unit === c) && this.columns === grid.columns;
+    this.plain =
+      inOrder && !how.minus && !how.renormalise && outputs.units.tokens.every((one) => one.length === 1);
     rowTokens.forEach((token, r) => {
       if (token >= 0 && outputs.hidden[token]) return;
       const unit = token < 0 ? -1 : outputs.units.of[token]!;
@@ -83,6 +87,7 @@ export class Lens {
 
   /** Adds row r, over input units, to `out`. */
   addRow(r: number, out: Float32Array): void {
+    if (this.plain) return this.how.grid.addRow(this.rowsOf[r]![0]!, out);
     for (const g of this.rowsOf[r]!) this.addGridRow(g, out);
   }
 

@@ -73,10 +73,8 @@ export class Roller {
   /** All rows of the view, for the layers and the residual that are chosen. */
   async roll(of: Attribution): Promise<Float32Array | null> {
     await this.start(of);
-    const mine = this.id + 1;
-    const rows = of.mean ? [-1] : of.rows;
-    const reply = await this.post({ ...this.range(of), rows });
-    return this.id > mine + 1 ? null : (reply.values ?? null);
+    const reply = await this.post({ ...this.range(of), rows: of.mean ? [-1] : of.rows });
+    return reply.values ?? null;
   }
 
   async ways(of: Attribution, start: number[], least: number): Promise<Ways> {

@@ -39,10 +39,10 @@ export function rollRows(of: Prepared, rows: number[], begin: number, end: numbe
   const room = new Float32Array(n);
   if (rows.length < n / 4) {
     rows.forEach((i, r) => {
-      let row = new Float32Array(n);
+      let row: Float32Array = new Float32Array(n);
       if (i >= 0) row[i] = 1;
       else row.fill(1 / n);
-      for (let l = end - 1; l >= begin; l--) row = new Float32Array(down(of, l, row, room));
+      for (let l = end - 1; l >= begin; l--) row = down(of, l, row, room);
       out.set(row, r * n);
     });
     return out;
@@ -112,9 +112,9 @@ export function byLayer(of: Prepared, start: number[], begin: number, end: numbe
   const room = new Float32Array(of.n);
   const out: Float32Array[] = [];
   for (let top = begin; top < end; top++) {
-    let row = new Float32Array(of.n);
+    let row: Float32Array = new Float32Array(of.n);
     for (const i of start) row[i]! += 1;
-    for (let l = top; l >= begin; l--) row = new Float32Array(down(of, l, row, room));
+    for (let l = top; l >= begin; l--) row = down(of, l, row, room);
     out.push(row);
   }
   return out;

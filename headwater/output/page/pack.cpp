@@ -11,11 +11,12 @@
 namespace headwater {
 namespace {
 
-constexpr size_t most_in_full = 4096;           // numbers
-constexpr size_t most_in_half = 1'500'000;      // numbers
-constexpr size_t sample_bytes = 1 << 18;        // to see which order of bytes packs better
-constexpr size_t large_from = 200'000;          // numbers of a matrix that must pack well
-constexpr double most_bytes_each = 0.36;        // of a number in root8
+constexpr size_t most_in_full = 4096;        // numbers
+constexpr size_t most_in_half = 1'500'000;   // numbers
+constexpr size_t sample_bytes = 1 << 18;     // to see which order of bytes packs better
+constexpr size_t large_from = 200'000;       // numbers of a matrix that must pack well
+constexpr double most_bytes_in_half = 1.25;  // of a number in a large matrix
+constexpr double most_bytes_in_root = 0.36;
 constexpr size_t quick_from = size_t{1} << 22;  // bytes from which level 6 is enough
 
 // |number| <= 1, to the nearest, ties to even.
@@ -31,10 +32,10 @@ uint16_t half_of(float number) {
   return static_cast<uint16_t>(sign | ((rounded >> 13) - ((127 - 15) << 10)));
 }
 
-uint8_t root_of(float number, bool with_signs, int steps) {
+uint16_t root_of(float number, bool with_signs, int steps) {
   const long q = std::lround(steps * std::sqrt(std::abs(static_cast<double>(number))));
-  if (!with_signs || q == 0) return static_cast<uint8_t>(q);
-  return static_cast<uint8_t>(2 * q + (number < 0 ? 1 : 0));
+  if (!with_signs || q == 0) return static_cast<uint16_t>(q);
+  return static_cast<uint16_t>(2 * q + (number < 0 ? 1 : 0));
 }
 
 float largest_of(std::span<const float> row) {
@@ -43,7 +44,9 @@ float largest_of(std::span<const float> row) {
   return most;
 }
 
-size_t bytes_of(Coding coding) { return coding == Coding::f32 ? 4 : coding == Coding::f16 ? 2 : 1; }
+size_t bytes_of(Coding coding) {
+  return coding == Coding::f32 ? 4 : coding == Coding::root8 ? 1 : 2;
+}
 
 struct How {
   Coding coding;
@@ -55,7 +58,8 @@ void put_number(std::string& planes, size_t place, size_t plane, float number, c
   uint32_t bits = 0;
   if (how.coding == Coding::f32) bits = std::bit_cast<uint32_t>(number);
   if (how.coding == Coding::f16) bits = half_of(number);
-  if (how.coding == Coding::root8) bits = root_of(number, how.with_signs, how.steps);
+  if (how.coding == Coding::root8 || how.coding == Coding::root16)
+    bits = root_of(number, how.with_signs, how.steps);
   const size_t count = bytes_of(how.coding);
   for (size_t b = 0; b < count; ++b)
     planes[b * plane + place] = static_cast<char>(bits >> (8 * (count - 1 - b)) & 255);
@@ -90,22 +94,33 @@ bool better_as_differences(const std::string& planes, size_t columns, size_t pla
   return gzip_of(differences(sample, columns, sample.size()), 6).size() < gzip_of(sample, 6).size();
 }
 
-// The most steps with which some rows in the middle pack well enough.
-int steps_for(const Matrix& matrix, std::span<const float> scale, bool with_signs) {
+// Whether some rows in the middle pack into so many bytes a number.
+bool packs_well(const Matrix& matrix, std::span<const float> scale, const How& how, double most) {
   const int rows =
       std::clamp(static_cast<int>(sample_bytes) / std::max(1, matrix.columns()), 1, matrix.rows());
   const int first = (matrix.rows() - rows) / 2;
-  const MatrixView some = MatrixView(matrix).rows(first, rows);
-  const auto columns = static_cast<size_t>(matrix.columns());
-  for (const int steps : {with_signs ? 127 : 255, 127, 63}) {
-    const std::string bytes = planes_of(some, scale.subspan(static_cast<size_t>(first)),
-                                        {Coding::root8, with_signs, steps});
-    const size_t size = std::min(gzip_of(bytes, 6).size(),
-                                 gzip_of(differences(bytes, columns, bytes.size()), 6).size());
-    if (static_cast<double>(size) <= most_bytes_each * static_cast<double>(bytes.size()))
-      return steps;
+  const std::string bytes = planes_of(MatrixView(matrix).rows(first, rows),
+                                      scale.subspan(static_cast<size_t>(first)), how);
+  const size_t plane = bytes.size() / bytes_of(how.coding);
+  const size_t size =
+      std::min(gzip_of(bytes, 6).size(),
+               gzip_of(differences(bytes, static_cast<size_t>(matrix.columns()), plane), 6).size());
+  return static_cast<double>(size) <= most * static_cast<double>(plane);
+}
+
+How how_for(const Matrix& matrix, std::span<const float> scale, Coding coding, bool with_signs) {
+  const bool large = matrix.size() >= large_from;
+  if (coding == Coding::f32) return {coding, with_signs, 0};
+  const How half{Coding::f16, with_signs, 0};
+  if (coding == Coding::f16) {
+    if (!large || packs_well(matrix, scale, half, most_bytes_in_half)) return half;
+    return {Coding::root16, with_signs, 1023};
   }
-  return 31;
+  for (const int steps : {255, 127, 63}) {
+    const How how{Coding::root8, with_signs, with_signs ? std::min(steps, 127) : steps};
+    if (!large || packs_well(matrix, scale, how, most_bytes_in_root)) return how;
+  }
+  return {Coding::root8, with_signs, 31};
 }
 
 }  // namespace
@@ -124,21 +139,21 @@ bool has_negative(std::span<const Matrix> matrices) {
 Document packed(const Matrix& matrix, Coding coding, bool with_signs) {
   Vector scale;
   for (int i = 0; i < matrix.rows(); ++i) scale.push_back(largest_of(matrix.row(i)));
-  const int steps = coding == Coding::root8 ? steps_for(matrix, scale, with_signs) : 0;
-  std::string planes = planes_of(matrix, scale, {coding, with_signs, steps});
+  const How how = how_for(matrix, scale, coding, with_signs);
+  std::string planes = planes_of(matrix, scale, how);
   const auto columns = static_cast<size_t>(matrix.columns());
   const bool difference =
       matrix.rows() > 1 && better_as_differences(planes, columns, matrix.size());
   if (difference) planes = differences(planes, columns, matrix.size());
   const std::string_view full(reinterpret_cast<const char*>(scale.data()),
                               scale.size() * sizeof(float));
-  constexpr const char* names[] = {"f32", "f16", "root8"};
+  constexpr const char* names[] = {"f32", "f16", "root16", "root8"};
   Document out;
   out.fields = {
       {"rows", int64_t{matrix.rows()}},
       {"columns", int64_t{matrix.columns()}},
-      {"coding", std::string(names[static_cast<int>(coding)])},
-      {"steps", int64_t{steps}},
+      {"coding", std::string(names[static_cast<int>(how.coding)])},
+      {"steps", int64_t{how.steps}},
       {"difference", difference},
       {"scale", base64_of(gzip_of(full))},
       {"data", base64_of(gzip_of(planes, planes.size() < quick_from ? 9 : 6))},
