@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/embed_layers.h"
 #include "headwater/core/fail.h"
 
 namespace headwater::cli {
@@ -15,19 +16,6 @@ void MethodOptions::declare(OptionList& options, Takes what, const char* row) {
   filter.declare(options);
   options.group("Options");  // those that the command adds
 }
-
-namespace {
-
-std::vector<Matrix> maps_of(Source& source, const Attribution& result) {
-  std::vector<Matrix> maps;
-  source.layers(result.options.fuse, result.layers, Direction::up, [&](int, MatrixSpan map) {
-    Matrix& copy = maps.emplace_back(map.rows(), map.columns());
-    for (int i = 0; i < map.rows(); ++i) std::ranges::copy(map.row(i), copy.row(i).begin());
-  });
-  return maps;
-}
-
-}  // namespace
 
 void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) const {
   if (embed_layers && std::ranges::none_of(output.paths, [](const std::string& path) {

@@ -31,7 +31,7 @@ def ascii_only(report):
 
 MAX_LINES = 400
 LONGER = set()  # files that may be longer, with a reason behind each
-WRITTEN = {".cpp", ".h", ".py", ".md", ".cmake", ".txt"}
+WRITTEN = {".cpp", ".h", ".py", ".md", ".cmake", ".txt", ".ts", ".tsx", ".mjs"}
 
 
 def length(report):

@@ -62,22 +62,34 @@ function Head({ session, help, views }: With & { help: () => void; views: Views 
         <div>
           <h1>{item.title}</h1>
           <p class="details">{details.join(" \u00b7 ")}</p>
+          {item.about && <p class="about">{item.about}</p>}
         </div>
         <div class="actions">
           {page.items.length > 1 && (
-            <label class="field">
-              <span>Item</span>
+            <div class="segments" role="group" aria-label="Result">
+              <button disabled={state.item === 0} onClick={() => session.update({ item: state.item - 1 })}>
+                {"\u2039"}
+                <span class="away">The one before</span>
+              </button>
               <select
+                aria-label="Item"
                 value={String(state.item)}
                 onChange={(event) => session.update({ item: Number(event.currentTarget.value) })}
               >
                 {page.items.map((one, k) => (
                   <option key={k} value={String(k)}>
-                    {`${k}: ${snippet(one)}`}
+                    {`${k + 1}: ${one.about ?? snippet(one)}`}
                   </option>
                 ))}
               </select>
-            </label>
+              <button
+                disabled={state.item === page.items.length - 1}
+                onClick={() => session.update({ item: state.item + 1 })}
+              >
+                {"\u203a"}
+                <span class="away">The next one</span>
+              </button>
+            </div>
           )}
           {views && (
             <label class="field">

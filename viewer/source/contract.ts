@@ -57,6 +57,7 @@ export interface Cut {
 
 export interface Attribution {
   kind: "attribution";
+  about?: string; // a line that says what to look at
   method: string;
   title: string;
   details: string[];
@@ -81,6 +82,7 @@ export interface Attribution {
 
 export interface Comparison {
   kind: "comparison";
+  about?: string;
   by: string;
   title: string;
   details: string[];
@@ -116,6 +118,7 @@ export interface EvaluationRecord {
 
 export interface Evaluation {
   kind: "evaluation";
+  about?: string;
   title: string;
   details: string[];
   record: EvaluationRecord;
@@ -123,6 +126,7 @@ export interface Evaluation {
 
 export interface Table {
   kind: "table";
+  about?: string;
   title: string;
   details: string[];
   record: Record<string, unknown>;

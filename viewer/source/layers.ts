@@ -1,7 +1,7 @@
 // How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
 // layers as a graph.
 import type { Attribution } from "./contract";
-import { paintPooled } from "./matrix";
+import { paintPooled } from "./pool";
 import type { Roller, Ways } from "./roller";
 import { shadeFor, written } from "./scale";
 import type { Session } from "./session";

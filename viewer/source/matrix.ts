@@ -1,18 +1,13 @@
 // The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
-import { pool, type Pooled } from "./pool";
+import { clamped, labelColumns, labelRows, nearest, type Window } from "./axes";
+import { paintPooled, pool, type Pooled } from "./pool";
 import { type Shade, shadeFor, written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, showTip } from "./tip";
 
-interface Window {
-  x: number; // first column that is seen
-  y: number;
-  width: number; // columns seen
-  height: number;
-}
-
+// prettier-ignore
+const STEPS: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const WHOLE = 800; // pixels a side of the picture of all
-const FONT = "11px system-ui, sans-serif";
 
 export class MatrixView {
   readonly root = document.createElement("div");
@@ -86,16 +81,7 @@ export class MatrixView {
   }
 
   private inside(window: Window): Window {
-    const columns = this.columns.length;
-    const { rows } = this.session.lens;
-    const width = Math.min(window.width, columns);
-    const height = Math.min(window.height, rows);
-    return {
-      width,
-      height,
-      x: Math.max(0, Math.min(columns - width, window.x)),
-      y: Math.max(0, Math.min(rows - height, window.y)),
-    };
+    return clamped(window, this.columns.length, this.session.lens.rows);
   }
 
   private view(): Window {
@@ -197,7 +183,7 @@ export class MatrixView {
     if (!drag || event.type === "pointercancel") return;
     const moved = Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) > 4;
     if (drag.pan && moved) return;
-    const to = this.cellAt(...this.clamped(event.offsetX, event.offsetY));
+    const to = this.cellAt(...nearest(this.plot, event.offsetX, event.offsetY));
     if (!moved || !to) {
       const unit = session.lens.rowUnits[drag.row]!;
       if (session.state.ask === "to") session.pin("to", this.columns[drag.column]!, event.shiftKey);
@@ -205,14 +191,6 @@ export class MatrixView {
       return;
     }
     this.brush(drag, to);
-  }
-
-  private clamped(x: number, y: number): [number, number] {
-    const { plot } = this;
-    return [
-      Math.max(plot.x, Math.min(plot.x + plot.width - 1, x)),
-      Math.max(plot.y, Math.min(plot.y + plot.height - 1, y)),
-    ];
   }
 
   /** Pins the outputs (or inputs) of the rectangle, and scrolls the text to it. */
@@ -232,15 +210,9 @@ export class MatrixView {
 
   private key(event: KeyboardEvent): void {
     const { session } = this;
-    const steps: Record<string, [number, number]> = {
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-    };
     const cell = session.cell ?? { row: 0, column: this.columns[0] ?? 0 };
     const column = Math.max(0, this.columns.indexOf(cell.column));
-    const step = steps[event.key];
+    const step = STEPS[event.key];
     if (step && !event.altKey) {
       const next = {
         row: Math.max(0, Math.min(session.lens.rows - 1, cell.row + step[0])),
@@ -293,7 +265,9 @@ export class MatrixView {
       .filter((k) => !units.tokens[k]!.every((t) => hidden[t]) && (!only || only.has(k)));
     if (lens !== this.lensSeen) {
       this.lensSeen = lens;
-      this.whole = this.wholePool();
+      // All of it in one picture; its largest value is the matrix's own.
+      const rows = Array.from({ length: lens.rows }, (_, r) => r);
+      this.whole = pool(lens, rows, this.columns, { width: WHOLE, height: WHOLE });
       this.picture = null;
       if (this.window) this.window = this.inside(this.window);
     }
@@ -313,13 +287,6 @@ export class MatrixView {
   render(): void {
     this.prepare();
     this.paint();
-  }
-
-  /** All of it in one picture; its largest value is the matrix's own. */
-  private wholePool(): Pooled {
-    const { lens } = this.session;
-    const rows = Array.from({ length: lens.rows }, (_, r) => r);
-    return pool(lens, rows, this.columns, { width: WHOLE, height: WHOLE });
   }
 
   paint(): void {
@@ -374,7 +341,13 @@ export class MatrixView {
     const style = getComputedStyle(this.root);
     pen.strokeStyle = style.getPropertyValue("--line");
     pen.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1);
-    this.axes(pen, view, style.getPropertyValue("--soft"));
+    pen.fillStyle = style.getPropertyValue("--soft");
+    const { lens } = session;
+    const outputs = session.units(session.outputs).labels;
+    const inputs = session.units(session.one.inputs).labels;
+    const row = (r: number) => (lens.rowUnits[r] === -1 ? "mean" : outputs[lens.rowUnits[r] ?? -1]);
+    labelRows(pen, plot, view, row);
+    labelColumns(pen, plot, view, (c) => inputs[this.columns[c] ?? -1]);
     this.base = { key, canvas };
     return canvas;
   }
@@ -421,60 +394,4 @@ export class MatrixView {
     }
     pen.restore();
   }
-
-  /** Labels where they fit, else some of them. */
-  axes(pen: CanvasRenderingContext2D, view: Window, ink: string): void {
-    const { session } = this;
-    const { plot } = this;
-    const outputs = session.units(session.outputs).labels;
-    const inputs = session.units(session.one.inputs).labels;
-    pen.fillStyle = ink;
-    pen.font = FONT;
-    const cut = (text: string, room: number) => {
-      if (pen.measureText(text).width <= room) return text;
-      const letters = [...text];
-      while (letters.length > 1 && pen.measureText(letters.join("") + "\u2026").width > room) letters.pop();
-      return letters.join("") + "\u2026";
-    };
-    pen.textBaseline = "middle";
-    pen.textAlign = "right";
-    const everyRow = Math.max(1, Math.ceil((13 * view.height) / plot.height));
-    for (let r = Math.ceil(view.y / everyRow) * everyRow; r < view.y + view.height; r += everyRow) {
-      const unit = session.lens.rowUnits[r];
-      if (unit === undefined) break;
-      const label = unit < 0 ? "mean" : outputs[unit]!;
-      const y = plot.y + ((r + 0.5 - view.y) * plot.height) / view.height;
-      if (y < plot.y + plot.height) pen.fillText(cut(label, this.margin.left - 10), plot.x - 5, y);
-    }
-    const everyColumn = Math.max(1, Math.ceil((13 * view.width) / plot.width));
-    for (let c = Math.ceil(view.x / everyColumn) * everyColumn; c < view.x + view.width; c += everyColumn) {
-      const unit = this.columns[c];
-      if (unit === undefined) break;
-      pen.save();
-      pen.translate(plot.x + ((c + 0.5 - view.x) * plot.width) / view.width, plot.y + plot.height + 5);
-      pen.rotate(-Math.PI / 4);
-      pen.fillText(cut(inputs[unit]!, 86), 0, 0);
-      pen.restore();
-    }
-  }
-}
-
-export function paintPooled(pooled: Pooled, shade: Shade, table: Uint8Array): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
-  canvas.width = pooled.width;
-  canvas.height = pooled.height;
-  const pen = canvas.getContext("2d")!;
-  const image = pen.createImageData(pooled.width, pooled.height);
-  const linear = shade.kind === "linear" && shade.most > 0;
-  for (let k = 0; k < pooled.values.length; k++) {
-    const value = pooled.values[k]!;
-    const size = linear ? value / shade.most : shade.of(value);
-    const at = 3 * (Math.round(Math.min(1, Math.max(-1, size)) * 255) + 255);
-    image.data[4 * k] = table[at]!;
-    image.data[4 * k + 1] = table[at + 1]!;
-    image.data[4 * k + 2] = table[at + 2]!;
-    image.data[4 * k + 3] = 255;
-  }
-  pen.putImageData(image, 0, 0);
-  return canvas;
 }

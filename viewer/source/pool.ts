@@ -1,5 +1,6 @@
 // A matrix drawn into fewer pixels than it has cells: each pixel has the largest of its cells.
 import type { Lens } from "./lens";
+import type { Shade } from "./scale";
 
 export interface Pooled {
   width: number;
@@ -33,4 +34,24 @@ export function pool(
     }
   }
   return { width, height, values };
+}
+
+export function paintPooled(pooled: Pooled, shade: Shade, table: Uint8Array): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = pooled.width;
+  canvas.height = pooled.height;
+  const pen = canvas.getContext("2d")!;
+  const image = pen.createImageData(pooled.width, pooled.height);
+  const linear = shade.kind === "linear" && shade.most > 0;
+  for (let k = 0; k < pooled.values.length; k++) {
+    const value = pooled.values[k]!;
+    const size = linear ? value / shade.most : shade.of(value);
+    const at = 3 * (Math.round(Math.min(1, Math.max(-1, size)) * 255) + 255);
+    image.data[4 * k] = table[at]!;
+    image.data[4 * k + 1] = table[at + 1]!;
+    image.data[4 * k + 2] = table[at + 2]!;
+    image.data[4 * k + 3] = 255;
+  }
+  pen.putImageData(image, 0, 0);
+  return canvas;
 }

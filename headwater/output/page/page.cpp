@@ -66,7 +66,11 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
                 const Sink& sink) {
   Document data;
   std::vector<Document> items;
-  for (const ResultView result : results) items.push_back(page_contents(result, options));
+  for (const ResultView result : results) {
+    Document& item = items.emplace_back(page_contents(result, options));
+    if (items.size() <= options.abouts.size())
+      item.fields.push_back({"about", options.abouts[items.size() - 1]});
+  }
   const std::string title = title_for(items);
   data.fields = {{"headwater", std::string(version())}, {"command", options.command}};
   data.fields.push_back({"items", std::move(items)});
