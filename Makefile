@@ -35,6 +35,8 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
+	@tools/setup test
+	@$(PYTHON) bench/page.py
 
 .PHONY: check
 check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing

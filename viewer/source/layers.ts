@@ -3,7 +3,7 @@
 import type { Attribution } from "./contract";
 import { paintPooled } from "./pool";
 import type { Roller, Ways } from "./roller";
-import { shadeFor, written } from "./scale";
+import { written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, showTip } from "./tip";
 
@@ -127,7 +127,7 @@ export class LayersView {
     const columns = shown.rows[0]!.length;
     const values = new Float32Array(columns * shown.rows.length);
     shown.rows.forEach((row, l) => values.set(row, (shown.rows.length - 1 - l) * columns));
-    const shade = shadeFor(session.state.scale, values);
+    const { shade } = session.answer; // as in the text, so that the layer which is shown has its colours
     const picture = paintPooled(
       { width: columns, height: shown.rows.length, values },
       shade,

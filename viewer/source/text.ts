@@ -155,7 +155,10 @@ export class TextView {
       const text = tokens.text[t]!;
       const lines = before.includes("\n") || (t > 0 && tokens.text[t - 1]!.endsWith("\n"));
       if (lines && paragraph.tokens.length) paragraph = this.newParagraph();
-      const gap = before.replace(/\n/g, "");
+      // The space that some vocabularies put into a token stays outside of its colour.
+      const inner = text.trimStart() === "" ? text : text.trimStart();
+      const gap =
+        before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
       if (gap) paragraph.element.append(gap);
       const span = document.createElement("span");
       span.dataset["t"] = String(t);
@@ -163,7 +166,7 @@ export class TextView {
         span.className = "chip";
         span.textContent = label || "\u2400";
       } else {
-        span.textContent = text.replace(/\n/g, "\u23ce");
+        span.textContent = inner.replace(/\n/g, "\u23ce");
       }
       if (hidden[t]) span.hidden = true;
       paragraph.element.append(span);

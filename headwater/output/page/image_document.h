@@ -1,7 +1,6 @@
 // The image that a vision model saw, as a page shows it.
 #pragma once
 #include "headwater/output/document.h"
-#include "headwater/source/patch_grid.h"
 
 namespace headwater {
 

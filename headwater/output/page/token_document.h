@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headwater/output/document.h"
-#include "headwater/source/description.h"
+#include "headwater/result/attribution.h"
 
 namespace headwater {
 
