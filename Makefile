@@ -16,11 +16,12 @@ demo: command ## build, run the demonstration, leave its pictures in demo/
 
 .PHONY: test
 test: build/release/build.ninja ## build and run all tests, C++ and Python
-	@tools/setup build test venv
+	@tools/setup build test venv viewer
 	@cmake --preset release -DHEADWATER_TESTS=ON >/dev/null
 	@cmake --build --preset release
 	@ctest --preset release -j "$$(nproc)" --no-tests=error
 	@$(PYTHON) -m pytest -ra tests/python
+	@$(PYTHON) -m pytest -ra tests/page
 	@# With the compiler and the flags of above, so that ccache has the engine already.
 	@CXX="$${CXX:-c++}" $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation \
 	  --no-deps --config-settings=cmake.define.HEADWATER_WERROR=ON .
@@ -34,6 +35,8 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
+	@tools/setup test
+	@$(PYTHON) bench/page.py
 
 .PHONY: check
 check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing

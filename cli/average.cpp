@@ -12,7 +12,10 @@ class AverageCommand : public Command {
       : Command("average", "The mean of the prepared attention over the layers",
                 "headwater average bert.npz --row 0 -o -") {}
 
-  void declare(OptionList& options) override { typed_.declare(options); }
+  void declare(OptionList& options) override {
+    typed_.declare(options);
+    typed_.declare_embed_layers(options);
+  }
 
   void run() override {
     typed_.run(

@@ -50,7 +50,10 @@ struct Show {
 }  // namespace
 
 Deliverer::Deliverer(const OutputOptions& output, Filter filter)
-    : paths_(output.paths), filter_(std::move(filter)), timing_(output.timing) {
+    : paths_(output.paths),
+      filter_(std::move(filter)),
+      timing_(output.timing),
+      command_(output.command) {
   for (const std::string& path : paths_) check_writable(path);
 }
 
@@ -59,6 +62,7 @@ void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
   options.filter = filter_;
   options.timing = timing_;
   options.list = list;
+  options.command = command_;
   for (const std::string& path : paths_) {
     {
       std::optional<DrawingGuard> guard;

@@ -22,6 +22,7 @@ class Deliverer {
   std::vector<std::string> paths_;
   Filter filter_;
   bool timing_;
+  std::string command_;
 };
 
 /// Puts a text on standard output. Throws Error if it does not get there whole.

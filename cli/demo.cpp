@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/deliver.h"
+#include "cli/embed_layers.h"
 #include "cli/quick_fox.h"
 #include "cli/signals.h"
 #include "headwater/core/fail.h"
@@ -46,16 +47,40 @@ class Tour {
   void list(const char* name, const char* about) {
     say(fmt::format("  {:<24} {}", place(name), about));
   }
-  void picture(const char* name, ResultView result, const char* about) {
-    const DrawingGuard guard(place(name));
-    write(result, place(name));
+  void picture(const char* name, Result result, const char* about) {
+    {
+      const DrawingGuard guard(place(name));
+      write(result, place(name));
+    }
     list(name, about);
+    on_page(std::move(result), about);
+  }
+  void on_page(Result result, const std::string& about) {
+    results_.push_back(std::move(result));
+    page_.abouts.push_back(about);
+  }
+  /// The page with everything that was drawn.
+  void write_page() {
+    page_.command = "headwater demo";
+    write(results_, place("index.html"), page_);
+    say("\nAll of it on one page, to hover, pin and compare: open it in a browser");
+    list("index.html", "needs no network and no server");
   }
   const std::string& text() const { return text_; }
 
  private:
   std::string folder_, text_;
+  std::vector<Result> results_;
+  WriteOptions page_;
 };
+
+// Of all layers, for a page that lets its reader choose.
+Attribution with_layers(Source& source, Options options) {
+  options.row = {};
+  Attribution result = rollout(source, options);
+  result.maps = maps_of(source, result);
+  return result;
+}
 
 // "keys 0.30, to 0.15": the largest values of a row, special tokens left out.
 std::string largest(std::span<const float> row, const std::vector<std::string>& tokens,
@@ -78,21 +103,22 @@ void show_sentence(const std::string&, Tour& tour) {
   options.row = Row::cls;
   const std::unique_ptr<Source> source = open("verb-number", {.texts = {sentence}});
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
-  const Attribution rolled = rollout(*source, options);
+  Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
   tour.say(fmt::format("  \"{} ...\" is {}; [CLS] depends on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
-  tour.picture("sentence.png", rolled, "rollout of [CLS], where the model decides");
+  tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
+  tour.on_page(with_layers(*source, options), "rollout of every token, with all layers");
   options.row = {};
   tour.picture("methods.png", compare_method(*source, options),
                "raw attention, average, rollout and exact flow");
 
   options.row = Row::cls;
-  const Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
+  Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
   tour.say(fmt::format("  \"{} ...\" is {}; its logit depends on {}", harder,
                        gradients.gradient->target.logit.name,
                        largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
-  tour.picture("gradient.png", gradients, "attention times its gradient");
+  tour.picture("gradient.png", std::move(gradients), "attention times its gradient");
 }
 
 // A question whose answer is in the story.
@@ -110,7 +136,7 @@ void show_answer(const std::string&, Tour& tour) {
                        prompt.substr(prompt.find("Where")), answer.text,
                        largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", answer, "which words of the story the answer depends on");
+  tour.picture("answer.png", std::move(answer), "which words of the story the answer depends on");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
@@ -118,11 +144,10 @@ void show_image(const std::string& folder, Tour& tour) {
   const std::unique_ptr<Source> source = open("shapes", {.images = {image}});
   Options options = options_of(Preset::paper);
   options.row = Row::cls;
-  const Attribution found =
-      gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
+  Attribution found = gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
   tour.say("\nshapes, a vision transformer: which shape is among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
-  tour.picture("image.png", found, "where it looked, drawn over the image");
+  tour.picture("image.png", std::move(found), "where it looked, drawn over the image");
 }
 
 void show_file(Tour& tour) {
@@ -195,6 +220,7 @@ class DemoCommand : public Command {
     show("facts", show_answer);
     show("shapes", show_image);
     show_file(tour);
+    tour.write_page();
     suggest(tour);
     print(tour.text());
   }

@@ -41,7 +41,7 @@ class EvaluateCommand : public Command {
     preparing_.declare(options);
     preparing_.declare_row(
         options, "Output token: a number, cls, last or mask (default: the one that decides)");
-    output_.declare(options, ".json .npz .png .svg .pdf");
+    output_.declare(options, ".json .npz .png .svg .pdf .html");
   }
 
   void run() override {

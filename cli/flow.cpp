@@ -15,6 +15,7 @@ class FlowCommand : public Command {
 
   void declare(OptionList& options) override {
     typed_.declare(options);
+    typed_.declare_embed_layers(options);
     options.integer("--column", "J", "The flow to one input token; -1 is the last", flow_.column);
     options.flag("--every-layer", "The flow from each layer, not only from the top",
                  flow_.every_layer);

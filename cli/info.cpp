@@ -18,7 +18,7 @@ class InfoCommand : public Command {
   void declare(OptionList& options) override {
     source_.declare(options, Takes::anything);
     machine_.declare(options);
-    output_.declare(options, ".json .npz");
+    output_.declare(options, ".json .npz .html");
   }
 
   void run() override {

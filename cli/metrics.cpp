@@ -18,7 +18,7 @@ class MetricsCommand : public Command {
     source_.declare(options, Takes::anything);
     machine_.declare(options);
     preparing_.declare(options);
-    output_.declare(options, ".json .npz");
+    output_.declare(options, ".json .npz .html");
     declare_layer(options, layer_);
   }
 

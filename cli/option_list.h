@@ -52,6 +52,8 @@ class OptionList {
 
   const std::vector<Option>& all() const { return options_; }
 
+  std::string line;  // the whole command as it was typed, quoted for a shell
+
  private:
   const char* group_ = "Options";
   std::vector<Option> options_;

@@ -53,6 +53,26 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   return added;
 }
 
+// The words as a shell reads them back.
+std::string quoted(int count, const char* const* words) {
+  std::string line = "headwater";
+  for (int k = 1; k < count; ++k) {
+    const std::string_view word = words[k];
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
+    });
+    if (plain) {
+      line.append(" ").append(word);
+      continue;
+    }
+    line += " '";
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += "'";
+  }
+  return line;
+}
+
 // A command, with its options as it declares them and as CLI11 has them, in the same order.
 struct Entry {
   std::unique_ptr<Command> command;
@@ -60,7 +80,8 @@ struct Entry {
   OptionList options;
   std::vector<CLI::Option*> typed;
 
-  void declare() {
+  void declare(std::string line) {
+    options.line = std::move(line);
     app->footer(std::string("Example:\n  ") + command->example);
     command->declare(options);
     for (const Option& option : options.all()) typed.push_back(&add(*app, option));
@@ -99,7 +120,7 @@ std::vector<Entry> add_commands(CLI::App& app, int count, const char* const* wor
     entry.command = std::move(command);
     // Only what may be needed: the options of all commands would cost every run a millisecond.
     if (std::find(words, words + count, std::string_view(entry.command->name)) != words + count)
-      entry.declare();
+      entry.declare(quoted(count, words));
   }
   return entries;
 }

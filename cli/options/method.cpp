@@ -1,5 +1,10 @@
 #include "cli/options/method.h"
 
+#include <algorithm>
+
+#include "cli/embed_layers.h"
+#include "headwater/core/fail.h"
+
 namespace headwater::cli {
 
 void MethodOptions::declare(OptionList& options, Takes what, const char* row) {
@@ -13,12 +18,30 @@ void MethodOptions::declare(OptionList& options, Takes what, const char* row) {
 }
 
 void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) const {
+  if (embed_layers && std::ranges::none_of(output.paths, [](const std::string& path) {
+        return path.ends_with(".html");
+      }))
+    fail_usage(
+        "--embed-layers: no page is written, expected one that holds the layers; add -o x.html");
   const Options options = preparing.options();
   machine.apply();
   const Deliverer deliverer(output, filter.read());
   const std::unique_ptr<Batch> batch = source.open();
-  deliverer.deliver(source.each_item(*batch, [&](Source& item) { return method(item, options); }),
-                    source.all_items);
+  const auto one = [&](Source& item) {
+    Result result = method(item, options);
+    auto* attribution = std::get_if<Attribution>(&result);
+    if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
+    return result;
+  };
+  deliverer.deliver(source.each_item(*batch, one), source.all_items);
+}
+
+void MethodOptions::declare_embed_layers(OptionList& options) {
+  options.group("Output");
+  options.flag("--embed-layers",
+               "In a page (.html): every layer's map, so that it can change layers and residual",
+               embed_layers);
+  options.group("Options");
 }
 
 void declare_layer(OptionList& options, int& layer) {

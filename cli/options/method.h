@@ -17,9 +17,13 @@ struct MethodOptions {
   OutputOptions output;
   FilterOptions filter;
   MachineOptions machine;
+  bool embed_layers = false;
 
   void declare(OptionList& options, Takes what = Takes::anything,
                const char* row = "Output token: a number, cls, last, mask, mean or all (default)");
+
+  /// --embed-layers, for methods that mix the maps of several layers.
+  void declare_embed_layers(OptionList& options);
 
   /// Checks everything that was typed, then the outputs, then opens the source, calls `method` for
   /// the items asked for and delivers what it returns.

@@ -6,6 +6,7 @@ namespace headwater::cli {
 
 void OutputOptions::declare(OptionList& options, const char* endings) {
   options.group("Output");
+  command = options.line;
   options.texts("-o,--output", "FILE",
                 std::string("Write the result to FILE; its ending picks the format: ") + endings +
                     "; '-' is JSON on standard output",

@@ -9,11 +9,12 @@
 
 namespace headwater::cli {
 
-inline constexpr const char* all_endings = ".json .npy .npz .png .svg .pdf";
+inline constexpr const char* all_endings = ".json .npy .npz .png .svg .pdf .html";
 
 struct OutputOptions {
   std::vector<std::string> paths;  // -o, in the order typed; none: show the result
   bool timing = false;
+  std::string command;  // that was typed
 
   void declare(OptionList& options, const char* endings);
 };

@@ -119,6 +119,7 @@ void to_pieces(Attribution& result, const Alignment& alignment,
   result.source.tokens = alignment.names;
   result.source.ids.clear();
   result.source.places.clear();
+  result.source.texts.clear();
   result.options.row = options.row;
   result.rows = resolve(options.row, result.source.tokens, result.source.name);
   result.mean_row = options.row.kind == Row::Kind::mean;

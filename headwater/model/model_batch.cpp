@@ -67,6 +67,8 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   for (size_t t = 0; t < encoding.ids.size(); ++t)
     item.description.places.push_back(
         {encoding.sequences[t], encoding.offsets[t].begin, encoding.offsets[t].end});
+  item.description.texts = {text};
+  if (input.pair) item.description.texts.push_back(*input.pair);
   item.text = {std::move(encoding.ids), std::move(encoding.types)};
   return item;
 }

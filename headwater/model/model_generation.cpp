@@ -102,6 +102,7 @@ class ModelGeneration : public Generation {
 void tokenize(const Tokenizer& tokenizer, const GenerationInput& input, Description& prompt,
               std::vector<int>& continuation) {
   const Encoding encoding = tokenizer.encode(input.prompt + input.continuation.value_or(""));
+  prompt.texts = {input.prompt};
   size_t count = encoding.size();
   // Drops a token that the tokenizer adds at the end of every text: it would end this one at once.
   while (count > 1 && encoding.sequences[count - 1] < 0) --count;

@@ -11,6 +11,7 @@
 #include "headwater/output/json.h"
 #include "headwater/output/npy.h"
 #include "headwater/output/npz.h"
+#include "headwater/output/page/page.h"
 #include "headwater/output/picture/layout.h"
 #include "headwater/output/picture/picture.h"
 
@@ -60,6 +61,10 @@ void write_npz_file(const Results& results, const std::string& path, const Write
       path, [&](const Sink& sink) { write_npz(documents_of(results, options), list, path, sink); });
 }
 
+void write_page_file(const Results& results, const std::string& path, const WriteOptions& options) {
+  write_file(path, [&](const Sink& sink) { write_page(results, options, sink); });
+}
+
 // x.png and 3 make x-3.png.
 std::string numbered(const std::string& path, size_t k) {
   std::filesystem::path place(path);
@@ -92,6 +97,7 @@ constexpr Format formats[] = {
     {".json", write_json_file},       {".npy", write_npy_file},
     {".npz", write_npz_file},         {".png", write_pictures<png_of>},
     {".svg", write_pictures<svg_of>}, {".pdf", write_pictures<pdf_of>},
+    {".html", write_page_file},
 };
 
 const Format& format_of(const std::string& path) {

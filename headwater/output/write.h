@@ -8,11 +8,12 @@
 
 namespace headwater {
 
-/// Writes results to `path`: .json .npy .npz .png .svg .pdf, or "-" for JSON on standard output.
-/// Several results (the items of a batch) become a JSON list, arrays named "K/name", an array with
-/// a leading axis in .npy (equal lengths only), or numbered pictures (x-0.png, x-1.png). A file is
-/// complete or not there at all, and an old one survives a failure. Throws Error for an unknown
-/// ending (usage), for a result that does not have this form, and if the file cannot be written.
+/// Writes results to `path`: .json .npy .npz .png .svg .pdf .html, or "-" for JSON on standard
+/// output. Several results (the items of a batch) become a JSON list, arrays named "K/name", an
+/// array with a leading axis in .npy (equal lengths only), numbered pictures (x-0.png, x-1.png), or
+/// one page that holds all. A file is complete or not there at all, and an old one survives a
+/// failure. Throws Error for an unknown ending (usage), for a result that does not have this form,
+/// and if the file cannot be written.
 void write(const std::vector<ResultView>& results, const std::string& path,
            const WriteOptions& options = {});
 

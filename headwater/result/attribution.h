@@ -42,6 +42,7 @@ struct Attribution {
   std::vector<DoubleMatrix> exact;         // values in double, if float cannot hold them (flow)
   std::optional<GradientRecord> gradient;  // for method gradient
   std::optional<std::vector<CutArc>> cut;  // for method flow with `cut`
+  std::vector<Matrix> maps;  // the fused map of each layer of `layers`, if a page is to hold them
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // the name of a comparison's panel, else ""

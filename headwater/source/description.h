@@ -29,6 +29,7 @@ struct Description {
   std::optional<bool> causal;        // whether a model only looks back; none: unknown
   std::vector<int> ids;              // of a model's tokens; else empty
   std::vector<TokenPlace> places;    // of a model's tokens in its text; else empty
+  std::vector<std::string> texts;    // the text, and its pair if there is one; else empty
 };
 
 }  // namespace headwater

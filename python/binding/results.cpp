@@ -266,7 +266,7 @@ void bind_results(nb::module_& module) {
           },
           "path"_a, "item"_a = nb::none(), "filter"_a = "", "renormalise"_a = false,
           "timing"_a = false, "list"_a = false,
-          "Writes the results, or one of them, as .json .npy .npz .png .svg or .pdf.")
+          "Writes the results, or one of them, as .json .npy .npz .png .svg .pdf or .html.")
       .def("__getstate__", [](Results& self) { return to_bytes(self); })
       .def("__setstate__",
            [](Results& self, const nb::bytes& state) { new (&self) Results(from_bytes(state)); });

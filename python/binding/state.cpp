@@ -144,7 +144,7 @@ void fields_of(Archive& archive, PatchGrid& one) {
 template <class Archive>
 void fields_of(Archive& archive, Description& one) {
   archive(one.kind, one.name, one.tokens, one.layers, one.heads, one.item, one.items, one.padded,
-          one.patches, one.causal, one.ids, one.places);
+          one.patches, one.causal, one.ids, one.places, one.texts);
 }
 
 template <class Archive>

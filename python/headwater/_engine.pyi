@@ -105,7 +105,7 @@ class Results:
 
     def save(self, path: str, item: int | None = None, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> None:
         """
-        Writes the results, or one of them, as .json .npy .npz .png .svg or .pdf.
+        Writes the results, or one of them, as .json .npy .npz .png .svg .pdf or .html.
         """
 
     def __getstate__(self) -> bytes: ...

@@ -67,7 +67,7 @@ class Generation(Saved):
         return largest(to_numpy(self.values[s]), self.prompt, k)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .json .npy .npz .png .svg or .pdf, by the ending."""
+        """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
         if self._results is not None:
             return self._results.save(os.fspath(path))
         super().save(path)

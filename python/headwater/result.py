@@ -172,7 +172,7 @@ class Attribution:
         return self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
-        """Writes .json .npy .npz .png .svg or .pdf, by the ending. The pictures of a batch are numbered."""
+        """Writes .json .npy .npz .png .svg .pdf or .html, by the ending. The pictures of a batch are numbered."""
         self._record().save(os.fspath(path), item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def plot(self, *, item: int = 0, title: str | None = None, ax: Any = None) -> Any:
@@ -227,7 +227,7 @@ class Comparison:
         return self._results.json(filter=filter)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "") -> None:
-        """Writes .json .npy .npz .png .svg or .pdf, by the ending."""
+        """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
         self._results.save(os.fspath(path), filter=filter)
 
     def plot(self) -> Any:
@@ -294,7 +294,7 @@ class Metrics(dict[str, Any]):
                            "metrics": dict(self), "notes": self.notes})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .json, the only format that metrics have."""
+        """Writes .json, .npz or .html, by the ending."""
         if self._results is not None:
             return self._results.save(os.fspath(path))
         from .saved import write_whole

@@ -35,12 +35,12 @@ class Write : public testing::Test {
   const std::string folder_;
 };
 
-const char* const endings[] = {".json", ".npy", ".npz", ".png", ".svg", ".pdf"};
+const char* const endings[] = {".json", ".npy", ".npz", ".png", ".svg", ".pdf", ".html"};
 
 TEST_F(Write, PicksTheFormatByTheEnding) {
   const std::pair<const char*, const char*> begins[] = {
-      {"x.json", "{\n"},  {"x.npy", "\x93NUMPY"}, {"x.npz", "PK\3\4"}, {"x.png", "\x89PNG"},
-      {"x.svg", "<?xml"}, {"x.pdf", "%PDF"},      {"X.PNG", "\x89PNG"}};
+      {"x.json", "{\n"},  {"x.npy", "\x93NUMPY"},        {"x.npz", "PK\3\4"}, {"x.png", "\x89PNG"},
+      {"x.svg", "<?xml"}, {"x.html", "<!doctype html>"}, {"x.pdf", "%PDF"},   {"X.PNG", "\x89PNG"}};
   for (const auto& [name, begin] : begins) {
     write(made(3), at(name));
     EXPECT_TRUE(read(name).starts_with(begin)) << name;

@@ -31,7 +31,7 @@ def ascii_only(report):
 
 MAX_LINES = 400
 LONGER = set()  # files that may be longer, with a reason behind each
-WRITTEN = {".cpp", ".h", ".py", ".md", ".cmake", ".txt"}
+WRITTEN = {".cpp", ".h", ".py", ".md", ".cmake", ".txt", ".ts", ".tsx", ".mjs"}
 
 
 def length(report):
@@ -74,7 +74,7 @@ BRITISH |= {"analyze": "analyse", "analyzed": "analysed", "favor": "favour", "ca
 # Names that other people gave.
 NOT_OURS = re.compile(
     r"\b(?:NO_COLOR|FORCE_COLOR|CLICOLOR\w*|(?:cairo|pango|CAIRO|PANGO|Pango|Cairo)\w+|(?:np|torch|plt|ax)[.][\w.]+"
-    r"|stop-color|color-interpolation\w*|text-anchor=\S+"
+    r"|stop-color|color-scheme|color-interpolation\w*|text-anchor=\S+"
     r"|(?:utf8proc|onig)_\w+|\w*[Nn]ormalizers?(?:_\w+)?"  # "normalizer" is a word of tokenizer.json
     r"|(?:png|PNG|JCS)_\w+|out_color_space|(?:do_)?center_crop|do_normalize"  # libpng, libjpeg, transformers
     r"|initializer_\w+|quantization_config"

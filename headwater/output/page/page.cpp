@@ -1,0 +1,96 @@
+#include "headwater/output/page/page.h"
+
+#include <fmt/format.h>
+
+#include "headwater/core/version.h"
+#include "headwater/output/json.h"
+#include "headwater/output/page/base64.h"
+#include "headwater/output/page/bundle.h"
+#include "headwater/output/page/contents.h"
+#include "headwater/output/page/gzip.h"
+
+namespace headwater {
+namespace {
+
+// Inside a script element nothing is a character reference, and "</script" or "<!--" would end it.
+// These characters only occur in JSON's strings, where they may be escaped.
+std::string inside_script(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<')
+      out += "\\u003c";
+    else if (c == '>')
+      out += "\\u003e";
+    else if (c == '&')
+      out += "\\u0026";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string policy() {
+  return fmt::format(
+      "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'sha256-{}'; "
+      "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
+      page_loader().hash, page_script().hash, page_style().hash);
+}
+
+std::string text_of(const Document& document, std::string_view name) {
+  const Field* field = document.find(name);
+  return field ? std::get<std::string>(field->value) : "";
+}
+
+std::string title_for(const std::vector<Document>& items) {
+  if (items.size() == 1) return text_of(items[0], "title");
+  return fmt::format("{} results", items.size());
+}
+
+}  // namespace
+
+void write_page(const std::vector<ResultView>& results, const WriteOptions& options,
+                const Sink& sink) {
+  Document data;
+  std::vector<Document> items;
+  for (const ResultView result : results) {
+    Document& item = items.emplace_back(page_contents(result, options));
+    if (items.size() <= options.abouts.size())
+      item.fields.push_back({"about", options.abouts[items.size() - 1]});
+  }
+  const std::string title = title_for(items);
+  data.fields = {{"headwater", std::string(version())}, {"command", options.command}};
+  data.fields.push_back({"items", std::move(items)});
+  sink("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+  sink(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", policy()));
+  sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+  sink("<meta name=\"color-scheme\" content=\"light dark\">\n");
+  sink(fmt::format("<meta name=\"generator\" content=\"headwater {}\">\n", version()));
+  sink(fmt::format("<title>{}</title>\n<style>", html_text(title)));
+  sink(page_style().text);
+  sink(
+      "</style>\n</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here. "
+      "Nothing leaves the page: its security policy allows no request.</noscript>\n"
+      "<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
+  sink(inside_script(json_line(data)));
+  sink("</script>\n<script type=\"text/plain\" id=\"packed\">");
+  sink(base64_of(gzip_of(page_script().text)));
+  sink("</script>\n<script>");
+  sink(page_loader().text);
+  sink("</script>\n</body>\n</html>\n");
+}
+
+}  // namespace headwater

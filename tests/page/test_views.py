@@ -1,0 +1,207 @@
+"""What a person does with a page: hover, pin, turn, compare, save."""
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from conftest import PROMPT, SENTENCE, asked, ranking, token
+
+ROLLOUT = ("rollout", "verb-number", "--text", SENTENCE, "--embed-layers")
+
+
+def close(page, row, digits=3):
+    found = ranking(page)
+    assert len(found) == len(row)
+    for place, value in found.items():
+        assert value == pytest.approx(row[place], rel=10 ** -(digits - 1), abs=1e-9)
+
+
+def test_first_shows_the_row_that_the_terminal_shows(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path)
+    assert "[CLS]" in asked(page) and "keys" in asked(page)
+    close(page, result["values"][0])
+
+
+def test_the_pointer_asks_and_a_click_pins(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path)
+    token(page, 5).hover()
+    page.wait_for_function("document.querySelector('.question').innerText.includes('cabinet\u201d')")
+    token(page, 2).click()
+    page.mouse.move(5, 5)
+    assert "keys\u201d" in asked(page) and "pinned=2" in page.url
+    close(page, result["values"][2])
+    token(page, 3).click(modifiers=["Shift"])
+    close(page, np.add(result["values"][2], result["values"][3]))
+    page.keyboard.press("Escape")
+    assert "pinned" not in page.url
+    close(page, result["values"][0])
+
+
+def test_a_link_leads_to_the_same_view(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path, "#ask=to&pinned=2")
+    assert "is used by" in asked(page)
+    close(page, [row[2] for row in result["values"]])
+
+
+def test_keys_alone_are_enough(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path)
+    page.keyboard.press("1")
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    assert "pinned=2" in page.url
+    page.keyboard.press("t")
+    assert "ask=to" in page.url
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.keyboard.press("s")
+    page.keyboard.press("n")
+    kept = np.array(result["values"])[1, 1:6]
+    values = ranking(page)
+    assert sorted(values) == [1, 2, 3, 4, 5]
+    assert values[2] == pytest.approx(kept[1] / kept.sum(), rel=1e-2)
+    page.keyboard.press("u")
+    assert page.locator("select").nth(1).input_value() == "word"
+    page.keyboard.press("/")
+    page.keyboard.type("cab")
+    assert list(ranking(page)) == [5]
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+
+
+def test_layers_and_residual_are_those_of_the_engine(make, visit):
+    path, _ = make(*ROLLOUT)
+    _, other = make("rollout", "verb-number", "--text", SENTENCE, "--residual", "0.2", "--layers", "1:4")
+    page = visit(path, "#begin=1&end=4&residual=0.2&pinned=2")
+    page.get_by_text("As computed").wait_for()
+    want = other["values"][2]
+    page.wait_for_function("want => Math.abs(parseFloat(document.querySelector('.ranking tbody td:nth-child(3)')"
+                           ".textContent) - want) < 2e-3", arg=max(want))
+    close(page, want, digits=2.5)
+    assert page.locator(".graph .way").count() > 5
+    page.get_by_label("Residual").fill("0.5")
+    page.wait_for_function("!location.hash.includes('residual')")
+
+
+def test_the_matrix_answers_the_pointer_and_the_keys(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path)
+    canvas = page.locator(".matrix canvas")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 10)  # the first cell
+    assert page.locator(".tip b").inner_text() == f"{result['values'][0][0]:.3g}"
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".tip b").inner_text() == f"{result['values'][1][1]:.3g}"
+    page.keyboard.press("Enter")
+    assert "pinned=1" in page.url
+    page.mouse.move(box["x"] + 100, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 80, steps=4)
+    page.mouse.up()
+    assert "pinned=0%2C1" in page.url
+
+
+def test_generated_text_has_two_sides_and_layers(make, visit):
+    path, result = make("generate", "facts", "--prompt", PROMPT)
+    values = np.array(result["M"])
+    page = visit(path)
+    token(page, 2, text=1).click()
+    page.mouse.move(5, 5)
+    close(page, values[2, :, -1])
+    assert f"{100 * values[2, :, -1].sum():.0f} % from the prompt" in asked(page)
+    page.keyboard.press("[")
+    page.wait_for_function("location.hash.includes('layer=2')")
+    close(page, values[2, :, 2])
+    token(page, 7, text=0).click()
+    page.mouse.move(5, 5)
+    close(page, values[:, 7, 2])
+
+
+def test_an_image_has_its_patches(make, visit):
+    path, result = make("rollout", "shapes", "--image", "models/shapes/examples/0-red-star.png")
+    page = visit(path)
+    box = page.locator(".picture canvas").bounding_box()
+    page.locator(".picture canvas").click(position={"x": box["width"] - 2, "y": box["height"] - 2})
+    assert "pinned=144" in page.url
+    page.mouse.move(5, 5)
+    close(page, result["values"][144])
+
+
+def test_compare_shows_the_difference_and_the_agreement(make, visit):
+    path, result = make("compare", "verb-number", "--text", SENTENCE, "--by", "method")
+    page = visit(path, "#show=difference&b=2")
+    a, b = (np.array(result["panels"][k]["values"])[0] for k in (0, 2))
+    assert f"{result['agreement'][0][2]:.2f}" in page.locator(".compare").inner_text()
+    gaps = page.evaluate("() => [...document.querySelectorAll('.ranking tbody tr')].map(row => "
+                         "[+row.children[0].textContent, +row.children[4].textContent.replace('\\u2212', '-')])")
+    for place, gap in gaps:
+        assert gap == pytest.approx(a[place] - b[place], rel=1e-2, abs=1e-6)
+    page.keyboard.press("b")
+    close(page, b)
+
+
+def test_evaluate_has_tables_that_sort(make, visit):
+    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
+    page = visit(path)
+    table = page.locator("table").first
+    table.get_by_role("button", name="best").click()
+    means = [max(one["mean"]) for one in result["correlation"]["blank-out"].values()]
+    cells = table.locator("tbody tr td:last-child").all_inner_texts()
+    assert [float(cell) for cell in cells] == pytest.approx(sorted(means, reverse=True), abs=6e-4)
+    assert page.locator("polyline").count() > 6
+
+
+@pytest.mark.parametrize("words", [("info", "verb-number", "--text", SENTENCE),
+                                   ("metrics", "verb-number", "--text", SENTENCE)])
+def test_numbers_are_a_table(make, visit, words):
+    path, _ = make(*words)
+    assert visit(path).locator("table tr").count() > 5
+
+
+def test_a_batch_is_one_page(make, visit, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("The keys\nThe small key\n")
+    path, result = make("rollout", "verb-number", "--text-file", str(texts), "--item", "all")
+    page = visit(path)
+    page.get_by_label("Item").select_option("1")
+    page.wait_for_function("document.querySelectorAll('.ranking tbody tr').length === 5")
+    close(page, result[1]["values"][0])
+
+
+def saved(page, name):
+    with page.expect_download() as download:
+        page.locator("#export").select_option(label=name)
+    return download.value.path().read_bytes()
+
+
+def test_what_is_seen_can_be_saved(make, visit):
+    path, result = make(*ROLLOUT)
+    page = visit(path, "#pinned=2", accept_downloads=True)
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Ranking, CSV").decode())))
+    assert {int(row["position"]): float(row["value"]) for row in rows} == pytest.approx(
+        dict(enumerate(result["values"][2])), rel=1e-6)
+    matrix = list(csv.reader(io.StringIO(saved(page, "Matrix, CSV").decode())))
+    assert np.array(matrix[1:])[:, 1:].astype(float) == pytest.approx(np.array(result["values"]), rel=1e-6)
+    assert json.loads(saved(page, "Ranking, JSON"))["question"] == {"ask": "from", "of": "\u201ckeys\u201d"}
+    picture = saved(page, "Picture, SVG").decode()
+    assert picture.startswith("<svg") and ">keys</text>" in picture
+    assert saved(page, "Picture, PNG").startswith(b"\x89PNG")
+
+
+def test_the_filter_is_where_the_page_starts(make, visit):
+    path, result = make("rollout", "verb-number", "--text", SENTENCE, "--filter", "special", "--renormalise")
+    page = visit(path)
+    close(page, {place: value for place, value in enumerate(result["values"][1]) if 0 < place < 6}
+          if "keys" not in asked(page) else ranking(page))
+    assert sorted(ranking(page)) == [1, 2, 3, 4, 5]
+    assert sum(ranking(page).values()) == pytest.approx(1, abs=5e-3)

@@ -1,0 +1,89 @@
+// Everything that the keyboard does.
+import { SCALES } from "./scale";
+import type { Session } from "./session";
+import { UNITS } from "./units";
+
+export const KEYS: [string, string][] = [
+  ["\u2190 \u2192", "the output before or after, in the text; cells, in the matrix"],
+  ["Enter, click", "pin it, or let it go"],
+  ["Shift+Enter, Shift+click", "pin one more: values are summed"],
+  ["Esc", "let go of everything"],
+  ["t", "turn the question round: who uses an input?"],
+  ["u", "next unit: token, word, sentence, paragraph"],
+  ["s", "hide special tokens, or show them"],
+  ["n", "renormalise what is left"],
+  ["c", "next scale: linear, logarithmic, by rank"],
+  ["f", "fold long quiet paragraphs"],
+  ["[ ]", "a layer down or up"],
+  ["a b d", "compare: A, B, their difference"],
+  ["/", "search tokens"],
+  ["1 2 3 4", "go to text, matrix, layers, ranking"],
+  ["wheel, + \u2212 0", "zoom the matrix; double click shows all of it"],
+  ["drag, Alt+drag", "brush the matrix; move it"],
+  ["l", "light, dark, or as the system is"],
+  ["e", "export"],
+  ["?", "this list"],
+];
+
+function next<Word>(words: readonly Word[], now: Word): Word {
+  return words[(words.indexOf(now) + 1) % words.length]!;
+}
+
+export interface Actions {
+  help: () => void;
+  export: () => void;
+  focus: (view: number) => void;
+  close: () => boolean; // whether something was open
+}
+
+export function listen(session: Session, actions: Actions): void {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as HTMLElement;
+    const typing =
+      /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && (target as HTMLInputElement).type !== "checkbox";
+    if (event.key === "Escape") {
+      if (actions.close()) return;
+      if (typing) target.blur();
+      return session.update({ pinned: [], search: "" });
+    }
+    if (typing && (target as HTMLInputElement).type !== "range") return;
+    const { state } = session;
+    const { kind } = session.item;
+    if (event.key === "?") actions.help();
+    else if (event.key === "l")
+      session.update({ theme: next(["system", "light", "dark"] as const, state.theme) });
+    else if (kind !== "attribution" && kind !== "comparison") return;
+    else if (event.key === "t") session.update({ ask: state.ask === "from" ? "to" : "from", pinned: [] });
+    else if (event.key === "u") session.update({ unit: next(UNITS, state.unit) });
+    else if (event.key === "s") session.update({ hide: !state.hide });
+    else if (event.key === "n") session.update({ hide: true, renormalise: !state.renormalise });
+    else if (event.key === "c") session.update({ scale: next(SCALES, state.scale) });
+    else if (event.key === "f") session.update({ fold: !state.fold });
+    else if (event.key === "[" || event.key === "]") step(session, event.key === "]" ? 1 : -1);
+    else if ("abd".includes(event.key) && session.comparison)
+      session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });
+    else if (event.key === "e") actions.export();
+    else if (event.key === "/") document.getElementById("search")?.focus();
+    else if (/^[1-4]$/.test(event.key)) actions.focus(Number(event.key));
+    else return;
+    event.preventDefault();
+  });
+}
+
+function step(session: Session, by: number): void {
+  const { one, state } = session;
+  if (one.by_layer && one.by_layer.length > 1) {
+    const last = one.by_layer.length - 1;
+    const now = state.layer < 0 ? last : state.layer;
+    const layer = Math.max(0, Math.min(last, now + by));
+    session.update({ layer: layer === last ? -1 : layer });
+  } else if (one.maps) {
+    const count = one.maps.length;
+    const end = Math.max(
+      Math.max(0, state.begin) + 1,
+      Math.min(count, (state.end < 0 ? count : state.end) + by),
+    );
+    session.update({ end: end === count ? -1 : end });
+  }
+}

@@ -1,0 +1,254 @@
+// How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
+// layers as a graph.
+import type { Attribution } from "./contract";
+import { paintPooled } from "./pool";
+import type { Roller, Ways } from "./roller";
+import { written } from "./scale";
+import type { Session } from "./session";
+import { hideTip, showTip } from "./tip";
+
+const MOST_EDGES = 300;
+const SVG = "http://www.w3.org/2000/svg";
+
+interface Strip {
+  names: string[]; // of the layers, lowest first
+  rows: Float32Array[]; // over input units
+  chosen: number; // the layer that the other views show
+}
+
+export class LayersView {
+  readonly root = document.createElement("div");
+  private readonly strip = document.createElement("canvas");
+  private readonly graph = document.createElement("div");
+  private shown: Strip | null = null;
+  private ways: Ways | null = null;
+  private ticket = 0;
+  private timer = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly roller: Roller,
+  ) {
+    this.root.className = "layers";
+    this.graph.className = "graph";
+    this.strip.setAttribute("role", "img");
+    this.root.append(this.strip, this.graph);
+    new ResizeObserver(() => this.paint()).observe(this.root);
+    this.strip.addEventListener("pointermove", (event) => this.point(event));
+    this.strip.addEventListener("pointerleave", hideTip);
+    this.strip.addEventListener("click", (event) => {
+      const at = this.at(event);
+      if (at && session.one.by_layer) session.update({ layer: at.layer });
+    });
+  }
+
+  static has(of: Attribution): boolean {
+    return (of.by_layer?.length ?? 0) > 1 || of.maps !== undefined || of.cut !== undefined;
+  }
+
+  render(): void {
+    clearTimeout(this.timer);
+    // A pointer on its way asks a lot of questions; the last one is answered.
+    this.timer = window.setTimeout(() => void this.look(), this.session.hovered ? 200 : 0);
+  }
+
+  private async look(): Promise<void> {
+    const ticket = ++this.ticket;
+    const { session } = this;
+    const { one } = session;
+    if (!session.grids || !LayersView.has(one)) return;
+    const { question } = session.answer;
+    const outputs = session.units(session.outputs);
+    const units = session.units(one.inputs);
+    const tokens = question.units.flatMap((unit) => (unit < 0 ? [] : outputs.tokens[unit]!));
+    const asks = question.ask === "from";
+    let strip: Strip | null = null;
+    let ways: Ways | null = null;
+    if (one.by_layer && one.by_layer.length > 1 && asks) {
+      const grids = await Promise.all(one.by_layer.map((_, k) => session.matrix(one, k)));
+      const rows = grids.map((grid) => {
+        const row = new Float32Array(grid.columns);
+        one.rows.forEach((token, r) => tokens.includes(token) && grid.addRow(r, row));
+        if (one.mean) grid.addRow(0, row);
+        return this.united(row, units.of, units.tokens.length);
+      });
+      const last = one.by_layer.length - 1;
+      const chosen = session.state.layer < 0 ? last : Math.min(last, session.state.layer);
+      strip = { names: one.by_layer.map(String), rows, chosen };
+    } else if (one.maps && asks && tokens.length && !session.twoTexts) {
+      ways = await this.roller.ways(one, tokens, session.state.least);
+      const begin = one.options.layers[0] + Math.max(0, session.state.begin);
+      const rows = ways.layers.map((row) => this.united(row, units.of, units.tokens.length));
+      strip = { names: rows.map((_, k) => String(begin + k)), rows, chosen: rows.length - 1 };
+    }
+    if (ticket !== this.ticket) return;
+    this.shown = strip;
+    this.ways = ways;
+    this.paint();
+    this.drawGraph();
+  }
+
+  private united(row: Float32Array, of: Int32Array, count: number): Float32Array {
+    const out = new Float32Array(count);
+    const { hidden } = this.session.side(true);
+    for (let t = 0; t < row.length; t++) if (!hidden[t]) out[of[t]!]! += row[t]!;
+    return out;
+  }
+
+  private at(event: MouseEvent): { layer: number; unit: number } | null {
+    if (!this.shown) return null;
+    const { rows } = this.shown;
+    const width = this.strip.clientWidth - 34;
+    const unit = Math.floor(((event.offsetX - 34) / width) * rows[0]!.length);
+    const layer = rows.length - 1 - Math.floor((event.offsetY / this.strip.clientHeight) * rows.length);
+    return unit < 0 || unit >= rows[0]!.length || layer < 0 || layer >= rows.length ? null : { layer, unit };
+  }
+
+  private point(event: PointerEvent): void {
+    const at = this.at(event);
+    if (!at) return hideTip();
+    const label = this.session.units(this.session.one.inputs).labels[at.unit]!;
+    showTip(event.clientX, event.clientY, [
+      written(this.shown!.rows[at.layer]![at.unit]!, this.session.lens.exact),
+      `\u201c${label}\u201d up to layer ${this.shown!.names[at.layer]}`,
+    ]);
+  }
+
+  paint(): void {
+    const { strip, shown, session } = this;
+    strip.hidden = !shown;
+    if (!shown || !session.grids) return;
+    const high = Math.min(240, Math.max(60, 16 * shown.rows.length));
+    const wide = this.root.clientWidth;
+    const ratio = devicePixelRatio || 1;
+    strip.style.height = `${high}px`;
+    strip.width = Math.round(wide * ratio);
+    strip.height = Math.round(high * ratio);
+    const columns = shown.rows[0]!.length;
+    const values = new Float32Array(columns * shown.rows.length);
+    shown.rows.forEach((row, l) => values.set(row, (shown.rows.length - 1 - l) * columns));
+    const { shade } = session.answer; // as in the text, so that the layer which is shown has its colours
+    const picture = paintPooled(
+      { width: columns, height: shown.rows.length, values },
+      shade,
+      session.palette.table,
+    );
+    const pen = strip.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.imageSmoothingEnabled = columns > wide;
+    pen.drawImage(picture, 34, 0, wide - 34, high);
+    const style = getComputedStyle(this.root);
+    pen.font = "11px system-ui, sans-serif";
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    pen.fillStyle = style.getPropertyValue("--soft");
+    const cell = high / shown.rows.length;
+    const every = Math.ceil(12 / cell);
+    shown.names.forEach((name, l) => {
+      if (l % every === 0) pen.fillText(name, 28, high - (l + 0.5) * cell);
+    });
+    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.lineWidth = 2;
+    pen.strokeRect(35, high - (shown.chosen + 1) * cell + 1, wide - 36, cell - 2);
+    strip.setAttribute(
+      "aria-label",
+      `${shown.rows.length} layers by ${columns} inputs for ${session.labelOf(session.answer.question)}`,
+    );
+  }
+
+  private drawGraph(): void {
+    this.graph.replaceChildren();
+    const { cut } = this.session.one;
+    if (cut) this.graph.append(this.cutTable());
+    const { ways, session } = this;
+    if (!ways || !ways.edges.length) return;
+    const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
+    const labels = session.one.inputs.labels;
+    const used = [...new Set(edges.flatMap((edge) => [edge.from, edge.to]))].sort((a, b) => a - b);
+    const place = new Map(used.map((token, k) => [token, k]));
+    const levels = ways.levels.length;
+    const top = 8;
+    const step = 46;
+    const wide = Math.max(this.root.clientWidth, 24 * used.length + 60);
+    const high = top + (levels - 1) * step + 70;
+    const begin = Math.max(0, session.state.begin);
+    const above = begin + levels - 2; // the map below the top level
+    const x = (token: number) => 40 + ((place.get(token)! + 0.5) * (wide - 50)) / used.length;
+    const y = (level: number) => top + level * step + 8;
+    const svg = make("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}` });
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `The strongest ways through the layers: ${edges.length} of them`);
+    for (const edge of [...edges].reverse()) {
+      const level = above - edge.layer;
+      const [x0, y0, x1, y1] = [x(edge.from), y(level), x(edge.to), y(level + 1)];
+      const line = make("path", {
+        d: `M${x0} ${y0}C${x0} ${(y0 + y1) / 2} ${x1} ${(y0 + y1) / 2} ${x1} ${y1}`,
+        "stroke-width": Math.max(1, 18 * edge.share),
+        "stroke-opacity": Math.min(0.9, 0.25 + edge.share),
+        class: "way",
+      });
+      line.addEventListener("pointermove", (event) =>
+        showTip((event as PointerEvent).clientX, (event as PointerEvent).clientY, [
+          `${(100 * edge.share).toFixed(1)} %`,
+          `layer ${session.one.options.layers[0] + edge.layer}: \u201c${labels[edge.from]}\u201d reads \u201c${labels[edge.to]}\u201d`,
+        ]),
+      );
+      line.addEventListener("pointerleave", hideTip);
+      svg.append(line);
+    }
+    ways.levels.forEach((level, k) => {
+      const name = k === levels - 1 ? "in" : String(session.one.options.layers[0] + begin + levels - 2 - k);
+      svg.append(make("text", { x: 22, y: y(k) + 4, "text-anchor": "end", class: "axis" }, name));
+      for (const token of used)
+        if (level[token]! >= session.state.least)
+          svg.append(
+            make("circle", { cx: x(token), cy: y(k), r: 2 + 6 * Math.sqrt(level[token]!), class: "node" }),
+          );
+    });
+    for (const token of used)
+      svg.append(
+        make(
+          "text",
+          {
+            transform: `translate(${x(token)} ${y(levels - 1) + 16}) rotate(-45)`,
+            "text-anchor": "end",
+            class: "axis",
+          },
+          labels[token]!,
+        ),
+      );
+    this.graph.append(svg);
+  }
+
+  private cutTable(): HTMLElement {
+    const { cut, inputs } = this.session.one;
+    const table = document.createElement("table");
+    const caption = table.createCaption();
+    caption.textContent = "The cut: the attention that limits the flow";
+    const head = table.createTHead().insertRow();
+    for (const name of ["layer", "output", "input", "capacity"]) {
+      const cell = document.createElement("th");
+      cell.textContent = name;
+      head.append(cell);
+    }
+    const body = table.createTBody();
+    cut!.layer.slice(0, 200).forEach((layer, k) => {
+      const row = body.insertRow();
+      const cells = [
+        layer,
+        inputs.labels[cut!.from[k]!],
+        inputs.labels[cut!.to[k]!],
+        written(cut!.capacity[k]!),
+      ];
+      for (const text of cells) row.insertCell().textContent = String(text);
+    });
+    return table;
+  }
+}
+
+function make(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text) element.textContent = text;
+  return element;
+}

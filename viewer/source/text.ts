@@ -1,0 +1,364 @@
+// The text, shaded. Spans hold the words and never change; a canvas below them holds the colours, because
+// thousands of spans cannot change colour within a frame.
+import type { Tokens } from "./contract";
+import type { Session } from "./session";
+import { written } from "./scale";
+import { hideTip, showTip } from "./tip";
+
+interface Box {
+  token: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const QUIET = 0.1; // a paragraph folds if it has no shade above this
+const LONG = 60; // tokens, from which a paragraph may fold
+
+export class TextView {
+  readonly root = document.createElement("div");
+  private readonly scroller = document.createElement("div");
+  private readonly content = document.createElement("div");
+  private readonly canvas = document.createElement("canvas");
+  private spans: HTMLElement[] = [];
+  private paragraphs: { element: HTMLElement; tokens: number[] }[] = [];
+  private boxes: Box[] | null = null;
+  private flipped = new Set<number>();
+  private tokens: Tokens | null = null;
+  private shownKey = "";
+
+  constructor(
+    private readonly session: Session,
+    private readonly isInput: boolean,
+    private readonly isOutput: boolean,
+    label: string,
+  ) {
+    this.root.className = "text";
+    this.scroller.className = "scroller";
+    this.scroller.tabIndex = 0;
+    this.scroller.setAttribute("role", "group");
+    this.scroller.setAttribute("aria-label", `${label}: arrow keys move, Enter pins`);
+    const under = document.createElement("div");
+    under.className = "under";
+    under.append(this.canvas);
+    this.content.className = "content";
+    this.scroller.append(under, this.content);
+    this.root.append(this.scroller);
+    this.scroller.addEventListener("scroll", () => this.paint(), { passive: true });
+    new ResizeObserver(() => {
+      this.boxes = null;
+      if (session.grids) this.paint();
+    }).observe(this.scroller);
+    this.content.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "mouse") this.point(event);
+    });
+    this.content.addEventListener("pointerleave", () => {
+      hideTip();
+      session.hover(null);
+    });
+    this.content.addEventListener("click", (event) => this.click(event));
+    this.scroller.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private get ask(): "from" | "to" {
+    if (this.isInput && this.isOutput) return this.session.state.ask;
+    return this.isOutput ? "from" : "to";
+  }
+
+  private tokenAt(event: Event): number | null {
+    const span = (event.target as Element).closest?.("[data-t]");
+    return span ? Number(span.getAttribute("data-t")) : null;
+  }
+
+  /** A pinned question stays; the pointer then reads its values. Otherwise the pointer asks. */
+  private point(event: PointerEvent): void {
+    const token = this.tokenAt(event);
+    if (token === null) {
+      hideTip();
+      return this.session.hover(null);
+    }
+    const unit = this.session.units(this.tokens!).of[token]!;
+    if (this.session.isPinned) return this.tell(event, unit);
+    this.session.hover(this.session.canAsk(this.ask, unit) ? { ask: this.ask, units: [unit] } : null);
+  }
+
+  private tell(event: PointerEvent, unit: number): void {
+    const { session } = this;
+    const { question, values } = session.answer;
+    const answers = question.ask === "from" ? this.isInput : this.isOutput;
+    const value = values[unit]!;
+    if (!answers || Number.isNaN(value)) return hideTip();
+    const label = session.units(this.tokens!).labels[unit]!;
+    const from = question.ask === "from";
+    const [above, below] = from ? [session.labelOf(question), label] : [label, session.labelOf(question)];
+    showTip(event.clientX, event.clientY, [
+      written(value, session.lens.exact),
+      `${from ? above : `\u201c${above}\u201d`} from ${from ? `\u201c${below}\u201d` : below}`,
+    ]);
+  }
+
+  private click(event: MouseEvent): void {
+    const target = event.target as Element;
+    const fold = target.closest?.("[data-fold]");
+    if (fold) {
+      this.paragraphs[Number(fold.getAttribute("data-fold"))]!.element.classList.remove("folded");
+      fold.remove();
+      this.boxes = null;
+      return this.paint();
+    }
+    const token = this.tokenAt(event);
+    if (token === null) return;
+    this.session.pin(this.ask, this.session.units(this.tokens!).of[token]!, event.shiftKey);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
+    const { session, ask } = this;
+    const { question } = session.answer;
+    const at = question.ask === ask ? question.units[question.units.length - 1]! : 0;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      return session.pin(ask, at, event.shiftKey);
+    }
+    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const units = session.units(this.tokens!);
+    const hidden = session.side(ask === "to").hidden;
+    const can = units.tokens
+      .map((_, k) => k)
+      .filter((k) => session.canAsk(ask, k) && !hidden[units.tokens[k]![0]!]);
+    const place = Math.max(0, can.indexOf(at));
+    const next = can[Math.min(can.length - 1, Math.max(0, place + step))];
+    if (next === undefined) return;
+    session.hover({ ask, units: [next] });
+    this.reveal(units.tokens[next]![0]!);
+  }
+
+  reveal(token: number): void {
+    this.spans[token]?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Makes the spans; called when the tokens or what is hidden changed. */
+  private build(tokens: Tokens): void {
+    this.tokens = tokens;
+    this.content.replaceChildren();
+    this.spans = [];
+    this.paragraphs = [];
+    this.boxes = null;
+    this.flipped.clear();
+    const hidden = this.session.side(this.isInput).hidden;
+    const special = new Set(tokens.special);
+    let paragraph = this.newParagraph();
+    tokens.labels.forEach((label, t) => {
+      const before = tokens.before[t]!;
+      const text = tokens.text[t]!;
+      const lines = before.includes("\n") || (t > 0 && tokens.text[t - 1]!.endsWith("\n"));
+      if (lines && paragraph.tokens.length) paragraph = this.newParagraph();
+      // The space that some vocabularies put into a token stays outside of its colour.
+      const inner = text.trimStart() === "" ? text : text.trimStart();
+      const gap =
+        before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
+      if (gap) paragraph.element.append(gap);
+      const span = document.createElement("span");
+      span.dataset["t"] = String(t);
+      if (special.has(t) || text === "") {
+        span.className = "chip";
+        span.textContent = label || "\u2400";
+      } else {
+        span.textContent = inner.replace(/\n/g, "\u23ce");
+      }
+      if (hidden[t]) span.hidden = true;
+      paragraph.element.append(span);
+      paragraph.tokens.push(t);
+      this.spans.push(span);
+    });
+  }
+
+  private newParagraph() {
+    const element = document.createElement("p");
+    element.dir = "auto";
+    const paragraph = { element, tokens: [] as number[] };
+    this.content.append(element);
+    this.paragraphs.push(paragraph);
+    return paragraph;
+  }
+
+  private fold(): void {
+    const { session } = this;
+    for (const old of this.content.querySelectorAll("[data-fold]")) old.remove();
+    const { answer } = session;
+    const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
+    const units = session.units(this.tokens!);
+    this.paragraphs.forEach(({ element, tokens }, k) => {
+      const quiet =
+        session.state.fold &&
+        answers &&
+        tokens.length >= LONG &&
+        tokens.every((t) => !(Math.abs(answer.shade.of(answer.values[units.of[t]!]!)) > QUIET));
+      element.classList.toggle("folded", quiet);
+      if (!quiet) return;
+      const button = document.createElement("button");
+      button.dataset["fold"] = String(k);
+      button.className = "fold";
+      button.textContent = `\u2026 ${tokens.length} quiet tokens`;
+      element.before(button);
+    });
+    this.boxes = null;
+  }
+
+  private measure(): Box[] {
+    const origin = this.content.getBoundingClientRect();
+    const boxes: Box[] = [];
+    this.spans.forEach((span, token) => {
+      if (span.hidden) return;
+      for (const rect of span.getClientRects())
+        boxes.push({
+          token,
+          x: rect.left - origin.left,
+          y: rect.top - origin.top,
+          width: rect.width,
+          height: rect.height,
+        });
+    });
+    return boxes;
+  }
+
+  render(): void {
+    const { session } = this;
+    const tokens = this.isInput ? session.one.inputs : session.outputs;
+    const key = `${session.state.item} ${session.state.hide} ${session.one.label}`;
+    if (tokens !== this.tokens || key !== this.shownKey) {
+      this.shownKey = key;
+      this.build(tokens);
+    }
+    this.fold();
+    this.paint();
+    const { question } = session.answer;
+    if (session.isPinned && question.ask === this.ask) {
+      const first = session.units(tokens).tokens[question.units[0]!]?.[0];
+      if (first !== undefined && this.root.isConnected) this.nearest(first);
+    }
+  }
+
+  /** Scrolls inside the view only: the page itself stays where it is. */
+  nearest(token: number): void {
+    const span = this.spans[token];
+    if (!span || span.hidden) return;
+    const box = span.getBoundingClientRect();
+    const frame = this.scroller.getBoundingClientRect();
+    if (box.top < frame.top) this.scroller.scrollTop -= frame.top - box.top + 24;
+    else if (box.bottom > frame.bottom) this.scroller.scrollTop += box.bottom - frame.bottom + 24;
+  }
+
+  paint(): void {
+    const { session, canvas } = this;
+    if (!session.grids || !this.tokens) return;
+    this.boxes ??= this.measure();
+    const ratio = devicePixelRatio || 1;
+    const width = this.scroller.clientWidth;
+    const height = this.scroller.clientHeight;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const pen = canvas.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const { question, values, shade } = session.answer;
+    const { palette } = session;
+    const units = session.units(this.tokens);
+    const answers = question.ask === "from" ? this.isInput : this.isOutput;
+    const asked = new Set((question.ask === "from" ? this.isOutput : this.isInput) ? question.units : []);
+    const frame = this.scroller.getBoundingClientRect();
+    const origin = this.content.getBoundingClientRect();
+    const dx = origin.left - frame.left - this.scroller.clientLeft;
+    const dy = origin.top - frame.top - this.scroller.clientTop;
+    const flip = new Set<number>();
+    const style = getComputedStyle(this.root);
+    const ink = style.getPropertyValue("--accent");
+    const pad = 1;
+    const { boxes } = this;
+    const found = session.state.search.toLowerCase();
+    for (let k = 0; k < boxes.length; k++) {
+      const box = boxes[k]!;
+      const y = box.y + dy;
+      if (y + box.height < -40 || y > height + 40) continue;
+      const unit = units.of[box.token]!;
+      let { x, width: wide } = box;
+      const next = boxes[k + 1];
+      // The space between two tokens of a unit has their colour.
+      if (next && next.token !== box.token && units.of[next.token] === unit && next.y === box.y) {
+        const end = Math.max(x + wide, next.x);
+        x = Math.min(x, next.x + next.width);
+        wide = end - x;
+      }
+      const value = answers ? values[unit]! : 0;
+      const size = Number.isNaN(value) ? 0 : shade.of(value);
+      if (size !== 0) {
+        pen.fillStyle = palette.css(size);
+        pen.beginPath();
+        pen.roundRect(x + dx - pad / 2, y - 1, wide + pad, box.height + 2, 3);
+        pen.fill();
+        if (palette.flips(size)) flip.add(box.token);
+      }
+      if (asked.has(unit)) {
+        pen.strokeStyle = ink;
+        pen.lineWidth = 2;
+        pen.beginPath();
+        pen.roundRect(box.x + dx - 1.5, y - 2, box.width + 3, box.height + 4, 4);
+        pen.stroke();
+      }
+      if (found && this.tokens.labels[box.token]!.toLowerCase().includes(found)) {
+        pen.fillStyle = ink;
+        pen.fillRect(box.x + dx, y + box.height + 1, box.width, 2);
+      }
+      if (session.twoTexts && this.isOutput && !this.isInput) {
+        const r = session.lens.rowOfUnit(unit);
+        if (r !== undefined) {
+          pen.fillStyle = style.getPropertyValue("--line");
+          pen.fillRect(box.x + dx, y + box.height + 2, box.width, 3);
+          pen.fillStyle = style.getPropertyValue("--soft");
+          pen.fillRect(box.x + dx, y + box.height + 2, box.width * Math.min(1, this.massOf(r)), 3);
+        }
+      }
+    }
+    for (const token of this.flipped) if (!flip.has(token)) this.spans[token]?.classList.remove("flip");
+    for (const token of flip) if (!this.flipped.has(token)) this.spans[token]?.classList.add("flip");
+    this.flipped = flip;
+  }
+
+  private masses: { lens: unknown; values: Map<number, number> } = { lens: null, values: new Map() };
+  private massOf(r: number): number {
+    const { lens } = this.session;
+    if (this.masses.lens !== lens) this.masses = { lens, values: new Map() };
+    let mass = this.masses.values.get(r);
+    if (mass === undefined) this.masses.values.set(r, (mass = lens.mass(r)));
+    return mass;
+  }
+
+  /** Rectangles and words as they are on the screen, for a picture. */
+  picture(): { width: number; height: number; boxes: (Box & { text: string; fill: string; ink: string })[] } {
+    this.boxes = this.measure();
+    const { answer, palette } = this.session;
+    const units = this.session.units(this.tokens!);
+    const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
+    const style = getComputedStyle(this.root);
+    const ink = style.getPropertyValue("--ink");
+    const other = style.getPropertyValue("--paper");
+    const boxes = this.boxes.map((box) => {
+      const value = answers ? answer.values[units.of[box.token]!]! : 0;
+      const size = Number.isNaN(value) ? 0 : answer.shade.of(value);
+      return {
+        ...box,
+        text: this.spans[box.token]!.textContent!,
+        fill: size === 0 ? "none" : palette.css(size),
+        ink: palette.flips(size) ? other : ink,
+      };
+    });
+    const rect = this.content.getBoundingClientRect();
+    return { width: rect.width, height: rect.height, boxes };
+  }
+}

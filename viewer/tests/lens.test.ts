@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FloatGrid } from "../source/grid";
+import { Lens, type LensOptions, rankCorrelation } from "../source/lens";
+import { pool } from "../source/pool";
+
+const units = (groups: number[][]) => {
+  const of = new Int32Array(groups.flat().length);
+  groups.forEach((group, k) => group.forEach((t) => (of[t] = k)));
+  return { of, tokens: groups, labels: groups.map(String) };
+};
+const single = units([[0], [1], [2]]);
+const grid = new FloatGrid(3, 3, Float32Array.of(0.5, 0.25, 0.25, 0.5, 0.5, 0, 0.25, 0.25, 0.5));
+
+function lens(more: Partial<LensOptions> = {}): Lens {
+  const side = { units: single, hidden: new Uint8Array(3) };
+  return new Lens({
+    grid,
+    inputs: side,
+    outputs: side,
+    rowTokens: [0, 1, 2],
+    columnTokens: null,
+    renormalise: false,
+    ...more,
+  });
+}
+
+test("units sum over inputs and over outputs", () => {
+  const side = { units: units([[0], [1, 2]]), hidden: new Uint8Array(3) };
+  const one = lens({ inputs: side, outputs: side });
+  assert.deepEqual([...one.row(0)], [0.5, 0.5]);
+  assert.deepEqual([...one.row(1)], [0.75, 1.25]);
+  assert.deepEqual([...one.column([1])], [0.5, 1.25]);
+});
+
+test("what is hidden counts as nothing, and the rest can be renormalised", () => {
+  const side = { units: single, hidden: Uint8Array.of(1, 0, 0) };
+  assert.deepEqual([...lens({ inputs: side }).row(0)], [0, 0.25, 0.25]);
+  assert.deepEqual([...lens({ inputs: side, renormalise: true }).row(0)], [0, 0.5, 0.5]);
+  assert.equal(lens({ outputs: side }).rows, 2);
+});
+
+test("a difference is one less the other", () => {
+  const other = new FloatGrid(3, 3, new Float32Array(9).fill(0.25));
+  assert.deepEqual([...lens({ minus: other }).row(1)], [0.25, 0.25, -0.25]);
+  assert.deepEqual([...lens({ minus: other }).column([2])], [0, -0.25, 0.25]);
+});
+
+test("a row that is not there has no place", () => {
+  const one = lens({ grid: new FloatGrid(1, 3, Float32Array.of(0.5, 0.25, 0.25)), rowTokens: [2] });
+  assert.equal(one.rowOfUnit(2), 0);
+  assert.equal(one.rowOfUnit(0), undefined);
+});
+
+test("a pixel has the largest of its cells, by size", () => {
+  const values = new FloatGrid(2, 4, Float32Array.of(1, -3, 0, 2, 0, 0, 0, -1));
+  const four = units([[0], [1], [2], [3]]);
+  const side = { units: four, hidden: new Uint8Array(4) };
+  const one = lens({ grid: values, inputs: side, outputs: side, rowTokens: [0, 1] });
+  const pooled = pool(one, [0, 1], [0, 1, 2, 3], { width: 2, height: 1 });
+  assert.deepEqual([...pooled.values], [-3, 2]);
+});
+
+test("rank correlation with ties is Spearman's", () => {
+  assert.equal(rankCorrelation([1, 2, 3], [10, 20, 30]), 1);
+  assert.equal(rankCorrelation([1, 2, 3], [3, 2, 1]), -1);
+  assert.ok(Math.abs(rankCorrelation([1, 2, 2, 4], [1, 3, 2, 4]) - 0.9486832980505138) < 1e-12); // scipy
+  assert.ok(Number.isNaN(rankCorrelation([1, 1], [1, 2])));
+});
