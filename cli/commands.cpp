@@ -8,6 +8,7 @@
   each(raw)        \
   each(average)    \
   each(gradient)   \
+  each(relevance)  \
   each(generate)   \
   each(metrics)    \
   each(compare)    \

@@ -1,3 +1,7 @@
+#include "headwater/method/evaluate/evaluate.h"
+
+#include <algorithm>
+
 #include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/numbers.h"
@@ -28,6 +32,12 @@ class EvaluateCommand : public Command {
     options.choice("--against", "WHAT",
                    "How importance is measured: blank-out, gradient or both (default)",
                    {"blank-out", "gradient", "both"}, against_);
+    options
+        .add("--method", "A,B,...",
+             "Only these methods: raw, rollout, flow, gradient, gradient-rollout, chefer, "
+             "gradient-x-input, frozen, attnlrp, integrated (default: all)",
+             [this](const std::string& text) { take_methods(text); })
+        .several = true;
     filter_.declare_list(options,
                          "Tokens that do not count: special, punctuation, common or @FILE");
     options.add("--limit", "N", "Only the first N examples", [this](const std::string& text) {
@@ -61,6 +71,15 @@ class EvaluateCommand : public Command {
   }
 
  private:
+  void take_methods(const std::string& text) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      what_.methods.push_back(text.substr(begin, end - begin));
+      check_method(what_.methods.back());
+      begin = end + 1;
+    }
+  }
+
   std::string source_, against_;
   ModelEvaluation what_;
   FilterOptions filter_;

@@ -34,6 +34,19 @@ class GenerateCommand : public Command {
         "Show what one generated token depends on, in pictures and in the terminal; 0 is "
         "the first",
         token_);
+    options.choice(
+        "--method", "rollout|relevance",
+        "rollout (default): how attention mixes the prompt; relevance: which tokens speak "
+        "for or against each new token",
+        {"rollout", "relevance"}, method_);
+    options
+        .add("--rule", "RULE", "With --method relevance: frozen (default) or attnlrp",
+             [this](const std::string& text) { rule_ = parse_relevance_rule(text); })
+        .words = {"frozen", "attnlrp"};
+    options.add(
+        "--span", "j:i",
+        "With --method relevance: generated tokens j up to but not including i as one target",
+        [this](const std::string& text) { how_.span = parse_slice(text); });
     options.flag("--by-layer", "With --token: show every layer, not only the last", by_layer_);
   }
 
@@ -42,6 +55,7 @@ class GenerateCommand : public Command {
     const Options options = preparing_.options();
     how_.own_position = position_ == "own";
     how_.attribute = !plain_;
+    if (method_ == "relevance") how_.relevance = rule_.value_or(RelevanceRule::frozen);
     machine_.apply();
     const Deliverer deliverer(output_, filter_.read());
     const std::unique_ptr<Generation> generation = open_generation(source_, input_);
@@ -106,6 +120,11 @@ class GenerateCommand : public Command {
     if (by_layer_ && !token_)
       fail_usage(
           "--by-layer: was given without --token, expected the token to show; add --token 0");
+    if (rule_ && method_ != "relevance")
+      fail_usage("--rule: was given without --method relevance, expected both; add it");
+    if (method_ == "relevance" && by_layer_) fail_together("--method relevance", "--by-layer");
+    if (how_.span && token_) fail_together("--span", "--token");
+    if (plain_ && !method_.empty()) fail_together("--plain", "--method");
     if (plain_ && token_) fail_together("--plain", "--token");
     if (plain_ && filter_.list) fail_together("--plain", "--filter");
   }
@@ -115,7 +134,8 @@ class GenerateCommand : public Command {
                other);
   }
 
-  std::string source_, position_;
+  std::string source_, position_, method_;
+  std::optional<RelevanceRule> rule_;
   GenerationInput input_;
   GenerateOptions how_;
   bool plain_ = false, by_layer_ = false;

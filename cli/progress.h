@@ -21,6 +21,9 @@ class ProgressSource : public Source, public Differentiable {
     return source_->differentiable() != nullptr ? this : nullptr;
   }
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
+  RelevanceAnswer relevance(const RelevanceRequest& request) override {
+    return source_->differentiable()->relevance(request);
+  }
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
     return source_->differentiable()->outcome(logit, blanked);
   }

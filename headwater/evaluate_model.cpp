@@ -82,6 +82,7 @@ class Examples {
     how.blank_out = what_.against != Against::gradient && !without;
     how.gradient = what_.against != Against::blank_out;
     how.faithfulness = what_.faithfulness;
+    how.methods = what_.methods;
     Evaluator evaluator(what_.options, how);
     for (size_t k = 0; k < inputs_.size(); ++k) {
       on_line(inputs_[k], [&] { evaluator.add(*open(inputs_[k]), questions_[k]); });

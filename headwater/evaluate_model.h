@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headwater/layer/options.h"
 #include "headwater/result/evaluation.h"
@@ -24,7 +25,8 @@ struct ModelEvaluation {
   std::optional<int> limit;  // use only this many examples, from the start
   Filter filter;             // tokens that do not count
   Against against = Against::automatic;
-  bool faithfulness = false;  // also comprehensiveness, sufficiency and perturbation area
+  std::vector<std::string> methods;  // some of method/evaluate/evaluate.h's; empty: all
+  bool faithfulness = false;         // also comprehensiveness, sufficiency and perturbation area
   Options options;
   /// Called after each example with the number done and the total.
   std::function<void(int64_t done, int64_t examples)> progress;

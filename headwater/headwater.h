@@ -26,6 +26,7 @@
 #include "headwater/method/gradient.h"
 #include "headwater/method/info.h"
 #include "headwater/method/metrics.h"
+#include "headwater/method/relevance.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 #include "headwater/model/shipped.h"

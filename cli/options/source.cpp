@@ -54,6 +54,15 @@ void SourceOptions::declare_input(OptionList& options) {
   options.flag("--truncate", "Cut a text that is too long for the model", input_.truncate);
 }
 
+void SourceOptions::declare_prompt(OptionList& options) {
+  options.group("Input of a model");
+  options.add(
+      "--prompt", "TEXT",
+      "The start of a text, for a model that predicts the next word; as --text, but without "
+      "a token that the tokenizer adds at the end",
+      [this](const std::string& text) { input_.prompts = {text}; });
+}
+
 void SourceOptions::declare_reading(OptionList& options) {
   options.text("--axes", "LBHnn",
                "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",

@@ -29,6 +29,8 @@ struct SourceOptions {
   bool all_items = false;   // --item all
 
   void declare(OptionList& options, Takes what);
+  /// Adds --prompt, a text that a decoder continues.
+  void declare_prompt(OptionList& options);
 
   /// What `name` stands for. Reads the files that --tokens and --text-file name. Throws Error as
   /// headwater::open_batch does.

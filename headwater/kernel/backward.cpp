@@ -24,55 +24,57 @@ Weights transposed(const Weights& weights) {
   return other;
 }
 
-void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
                          MatrixView gradient, Into into, MatrixSpan dx) {
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
   const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
-    run.layer_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
+    run.layer_norm(x.rows(first, count), weight, epsilon, slope, gradient.rows(first, count), into,
                    dx.rows(first, count));
   });
 }
 
-void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
                        MatrixView gradient, Into into, MatrixSpan dx) {
   assert(same_shape(x, gradient) && same_shape(x, dx) && into != Into::multiply);
   assert(weight.size() == static_cast<size_t>(x.columns()));
   const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
-    run.rms_norm(x.rows(first, count), weight, epsilon, gradient.rows(first, count), into,
+    run.rms_norm(x.rows(first, count), weight, epsilon, slope, gradient.rows(first, count), into,
                  dx.rows(first, count));
   });
 }
 
-void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient) {
+void activation_backward(MatrixView x, Activation activation, Slope slope, MatrixSpan gradient) {
   assert(same_shape(x, gradient));
   const BackwardKernels& run = in_use().backward;
   for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
-    run.activation(x.rows(first, count), activation, gradient.rows(first, count));
+    run.activation(x.rows(first, count), activation, slope, gradient.rows(first, count));
   });
 }
 
-void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
+void gated_backward(Activation activation, Slope slope, MatrixView gradient, MatrixSpan gate,
+                    MatrixSpan up) {
   assert(same_shape(gradient, gate) && same_shape(gradient, up));
   const BackwardKernels& run = in_use().backward;
   for_row_blocks(gradient.rows(), gradient.columns(), [&](int first, int count) {
-    run.gated(activation, gradient.rows(first, count), gate.rows(first, count),
+    run.gated(activation, slope, gradient.rows(first, count), gate.rows(first, count),
               up.rows(first, count));
   });
 }
 
-void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
-                        const HeadMap& fused) {
+void attention_backward(const Attention& in, MatrixView gradient, const AttentionRule& rule,
+                        const AttentionGradient& out, const HeadMap& fused) {
   assert(in.heads > 0 && in.groups > 0 && in.heads % in.groups == 0);
   assert(in.queries.rows() == in.keys.rows() && in.sight.first == 0);
-  assert(same_shape(gradient, in.queries) && same_shape(out.queries, in.queries));
-  assert(same_shape(in.values, in.keys));
-  assert(same_shape(out.keys, in.keys) && same_shape(out.values, in.keys));
+  assert(same_shape(gradient, in.queries) && same_shape(in.values, in.keys));
+  assert(rule.scores == 0 ||
+         (same_shape(out.queries, in.queries) && same_shape(out.keys, in.keys)));
+  assert(same_shape(out.values, in.keys));
   assert(fused.map.rows() == 0 ||
          (fused.map.rows() == in.queries.rows() && fused.map.columns() == in.keys.rows()));
-  in_use().backward.attention(in, gradient, out, fused);
+  in_use().backward.attention(in, gradient, rule, out, fused);
 }
 
 }  // namespace headwater::kernel

@@ -91,12 +91,12 @@ int resolve_index(int index, int count, std::string_view what, std::string_view 
   return place;
 }
 
-Range resolve(const Slice& slice, int count, std::string_view source) {
+Range resolve(const Slice& slice, int count, std::string_view source, std::string_view what) {
   const int end = slice.end.value_or(count);
   const Range range{slice.begin < 0 ? slice.begin + count : slice.begin,
                     end < 0 ? end + count : end};
   if (range.begin < 0 || range.end > count || range.begin >= range.end)
-    fail("{}: has no layers {}:{}, expected a range within 0:{}; choose another", source,
+    fail("{}: has no {} {}:{}, expected a range within 0:{}; choose another", source, what,
          slice.begin, end, count);
   return range;
 }

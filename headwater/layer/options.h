@@ -66,7 +66,8 @@ void check(const Options& options);
 
 /// The layers of `slice`, out of `count`. Throws Error if one does not exist or the slice is empty:
 /// it is never clamped.
-Range resolve(const Slice& slice, int count, std::string_view source);
+Range resolve(const Slice& slice, int count, std::string_view source,
+              std::string_view what = "layers");
 
 /// The rows that `row` names. Empty for Kind::mean, which is not a single row. Throws Error if no
 /// row matches.

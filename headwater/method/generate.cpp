@@ -43,11 +43,52 @@ void take_values(const Tracker& tracker, int prompt, Generated& result) {
   }
 }
 
+void check_relevance(const Options& options, const GenerateOptions& how) {
+  const Options usual;
+  if (how.span && !how.relevance)
+    fail_usage("`span`: was given without relevance, expected both; add `method` relevance");
+  if (!how.relevance) return;
+  if (how.relevance == RelevanceRule::integrated)
+    fail_usage(
+        "`rule` integrated: is not part of generate, expected frozen or attnlrp; choose one");
+  if (how.own_position)
+    fail_usage("`position` own: a token is no cause of itself, expected predicting; leave it out");
+  if (options.preset != usual.preset || options.fuse != usual.fuse ||
+      options.residual != usual.residual || options.discard != usual.discard ||
+      options.order != usual.order || options.empty != usual.empty ||
+      options.divide != usual.divide || options.layers != usual.layers)
+    fail_usage(
+        "`method` relevance: follows the whole model and prepares no attention, expected none of "
+        "fuse, residual, layers and the like; leave them out");
+}
+
+void follow_relevance(Generation& generation, Generated& result) {
+  const int m = static_cast<int>(result.prompt.ids.size());
+  const int count = static_cast<int>(result.ids.size());
+  std::vector<Range> spans;
+  if (result.how.span) {
+    result.span = resolve(*result.how.span, count, result.prompt.name, "generated tokens");
+    spans.push_back(result.span);
+  } else {
+    for (int s = 0; s < count; ++s) spans.push_back({s, s + 1});
+  }
+  result.layers = {0, result.prompt.layers};
+  result.relevance = Matrix(static_cast<int>(spans.size()), m + count);
+  const std::vector<SpanRelevance> found =
+      generation.relevance(result.ids, spans, *result.how.relevance);
+  for (size_t k = 0; k < found.size(); ++k) {
+    std::ranges::copy(found[k].input, result.relevance.row(static_cast<int>(k)).begin());
+    result.outputs.push_back(found[k].output);
+    result.biases.push_back(found[k].rest);
+  }
+}
+
 }  // namespace
 
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how) {
   const Stopwatch whole;
   check_ranges(how);
+  check_relevance(options, how);
   const Description& prompt = generation.prompt();
   const std::vector<int>& known = generation.continuation();
   const int m = static_cast<int>(prompt.ids.size());
@@ -58,7 +99,8 @@ Generated generate(Generation& generation, const Options& options, const Generat
   result.prompt = prompt;
   std::optional<Tracker> tracker;
   Visit push;
-  if (how.attribute) {
+  const bool rolls = how.attribute && !how.relevance;
+  if (rolls) {
     tracker.emplace(prompt.layers, m, m + most, options, prompt.name);
     result.layers = tracker->range();
     push = [&](int layer, MatrixSpan rows) { tracker->push(layer, rows); };
@@ -91,6 +133,7 @@ Generated generate(Generation& generation, const Options& options, const Generat
       result.notes.push_back(
           fmt::format("{} row(s) had nothing to divide by", tracker->empty_rows()));
   }
+  if (how.attribute && how.relevance) follow_relevance(generation, result);
   result.timing.method = whole.seconds();
   return result;
 }

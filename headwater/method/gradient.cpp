@@ -109,7 +109,7 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   Attribution result = new_result("gradient", layers, used);
   result.gradient = GradientRecord();
   result.gradient->rule = what.rule;
-  GradientRequest request{what.target, what.against, {}, used.fuse, layers.range()};
+  GradientRequest request{{what.target, what.against, {}}, used.fuse, layers.range()};
   if (options.row.kind != Row::Kind::all && result.rows.size() == 1) request.row = result.rows[0];
   Fold fold(what.rule, used, layers.range(), result, layers.n());
   double folding = 0;

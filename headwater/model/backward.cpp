@@ -14,14 +14,16 @@ void copy(MatrixView from, MatrixSpan to) {
 
 }  // namespace
 
-Backward::Backward(const Model& model, int n) : model_(model), shape_(model.architecture()) {
+Backward::Backward(const Model& model, int n, Propagation& how)
+    : model_(model), shape_(model.architecture()), how_(how) {
   const int queries = shape_.heads * shape_.head_size;
   if (shape_.rope) angles_ = angles(*shape_.rope, 0, n, n);
   normed_ = Matrix(n, shape_.width);
   fed_ = Matrix(n, shape_.width);
   middle_ = Matrix(n, shape_.width);
   wide_ = Matrix(n, shape_.width);
-  if (!shape_.query_norm.empty()) before_ = Matrix(n, projected_columns(shape_));
+  if (!shape_.query_norm.empty() && how.attention.scores != 0)
+    before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
@@ -37,7 +39,8 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   const LayerWeights& layer = model_.layer(l);
   run(layer, input);
   if (!shape_.norm_first)
-    apply_norm_backward(shape_, layer.feed_norm, sum, gradient, kernel::Into::store, gradient);
+    apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
+                        gradient);
   feed_backward(layer, gradient);
   attend_backward(layer, input, gradient, fused);
 }
@@ -73,39 +76,55 @@ MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
 // From after the feed-forward half (without a norm at its end) to before it (without a norm at the
 // end of the first half).
 void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
-  kernel::linear(scaled(gradient, layer.feed_scale), kernel::transposed(layer.down.weights), {},
-                 inner_);
+  const MatrixView down = scaled(gradient, layer.feed_scale);
+  how_.absorb(down, layer.down.bias);
+  kernel::linear(down, kernel::transposed(layer.down.weights), {}, inner_);
   // If the norm comes first, the residual gradient bypasses it.
   const kernel::Into into = shape_.norm_first ? kernel::Into::store : kernel::Into::add;
   const MatrixSpan to = shape_.norm_first ? MatrixSpan(wide_) : gradient;
   if (gate_.rows() == 0) {
-    kernel::activation_backward(up_, shape_.activation, inner_);
+    kernel::activation_backward(up_, shape_.activation, how_.slope, inner_);
+    how_.absorb(inner_, layer.up.bias);
     kernel::linear(inner_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
   } else {
-    kernel::gated_backward(shape_.activation, inner_, gate_, up_);
+    kernel::gated_backward(shape_.activation, how_.slope, inner_, gate_, up_);
+    how_.absorb(up_, layer.up.bias);
+    how_.absorb(gate_, layer.gate.bias);
     kernel::linear(up_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
     kernel::linear(gate_, kernel::transposed(layer.gate.weights), {{}, {}, kernel::Into::add}, to);
   }
   if (shape_.norm_first)
-    apply_norm_backward(shape_, layer.feed_norm, middle_, wide_, kernel::Into::add, gradient);
+    apply_norm_backward(shape_, layer.feed_norm, middle_, how_, wide_, kernel::Into::add, gradient);
   else
-    apply_norm_backward(shape_, layer.attention_norm, middle_, gradient, kernel::Into::store,
+    apply_norm_backward(shape_, layer.attention_norm, middle_, how_, gradient, kernel::Into::store,
                         gradient);
 }
 
 void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
                                const kernel::HeadMap& fused) {
-  kernel::linear(scaled(gradient, layer.attention_scale), kernel::transposed(layer.mixed.weights),
-                 {}, heads_);
+  const MatrixView mixed = scaled(gradient, layer.attention_scale);
+  how_.absorb(mixed, layer.mixed.bias);
+  kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
   kernel::attention_backward(
-      attention_of(shape_, layer, projected_), heads_,
+      attention_of(shape_, layer, projected_), heads_, how_.attention,
       {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
       fused);
-  place_backward(shape_, layer, angles_, before_, columns_);
+  place_backward(shape_, layer, angles_, how_, before_, columns_);
   if (!shape_.norm_first)
-    return project_backward(shape_, layer, columns_, kernel::Into::add, gradient);
-  project_backward(shape_, layer, columns_, kernel::Into::store, wide_);
-  apply_norm_backward(shape_, layer.attention_norm, input, wide_, kernel::Into::add, gradient);
+    return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);
+  project_backward(shape_, layer, how_, columns_, kernel::Into::store, wide_);
+  apply_norm_backward(shape_, layer.attention_norm, input, how_, wide_, kernel::Into::add,
+                      gradient);
+}
+
+void Backward::put_head_shares(std::span<float> shares) const {
+  for (int h = 0; h < shape_.heads; ++h) {
+    double sum = 0;
+    for (int t = 0; t < mixed_.rows(); ++t)
+      for (int d = h * shape_.head_size; d < (h + 1) * shape_.head_size; ++d)
+        sum += double{mixed_(t, d)} * heads_(t, d);
+    shares[static_cast<size_t>(h)] = static_cast<float>(sum);
+  }
 }
 
 }  // namespace headwater

@@ -3,22 +3,28 @@
 // the last product, and then differentiated part by part from the end.
 #pragma once
 #include <optional>
+#include <span>
 
 #include "headwater/kernel/backward.h"
 #include "headwater/model/model.h"
+#include "headwater/model/propagation.h"
 
 namespace headwater {
 
-/// Borrows the model. Memory: about n x (6 width + 4 queries + 2 inner) floats.
+/// Borrows the model and `how`. Memory: about n x (6 width + 4 queries + 2 inner) floats.
 class Backward {
  public:
-  Backward(const Model& model, int n);
+  Backward(const Model& model, int n, Propagation& how);
 
   /// Differentiates layer l, whose input was `input` and whose Forward::step gave `sum`; both n x
   /// width. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
-  /// gets the positive part of attention (x) gradient, with the heads fused.
+  /// gets attention (x) gradient, or its positive part, with the heads fused.
   void layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
              const kernel::HeadMap& fused);
+
+  /// The share of each head of the last layer: the sum over all rows of its output times the
+  /// gradient of that, which is also the sum of attention (x) gradient.
+  void put_head_shares(std::span<float> shares) const;
 
  private:
   void run(const LayerWeights& layer, MatrixView input);
@@ -29,6 +35,7 @@ class Backward {
 
   const Model& model_;
   const Architecture& shape_;
+  Propagation& how_;
   std::optional<Angles> angles_;
   Matrix normed_, fed_;                    // inputs of the two halves
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads

@@ -7,15 +7,27 @@
 
 namespace headwater {
 
-std::optional<int> find_blank_token(const Model& model) {
+namespace {
+
+std::optional<int> find_first(const Model& model, std::initializer_list<const char*> names) {
   const Tokenizer* tokenizer = model.tokenizer();
   if (!tokenizer)
     fail("{}: has no tokenizer.json, expected one to know the mask token; save the tokenizer too",
          model.name());
-  for (const char* name : {"[MASK]", "<mask>", "[UNK]", "<unk>"})
+  for (const char* name : names)
     if (const auto id = tokenizer->id_of(name); id && *id < model.architecture().text->vocabulary)
       return id;
   return {};
+}
+
+}  // namespace
+
+std::optional<int> find_mask_token(const Model& model) {
+  return find_first(model, {"[MASK]", "<mask>"});
+}
+
+std::optional<int> find_blank_token(const Model& model) {
+  return find_first(model, {"[MASK]", "<mask>", "[UNK]", "<unk>"});
 }
 
 int blank_token(const Model& model) {

@@ -7,6 +7,9 @@
 
 namespace headwater {
 
+/// The id of [MASK] or <mask>; none if the tokenizer has neither. Throws Error if there is no
+/// tokenizer.
+std::optional<int> find_mask_token(const Model& model);
 /// The id of [MASK] or <mask>, else of [UNK] or <unk>; none if the tokenizer has none of them.
 /// Throws Error if there is no tokenizer.
 std::optional<int> find_blank_token(const Model& model);

@@ -137,7 +137,8 @@ Matrix Classifier::logits(MatrixView finished) const {
   return one;
 }
 
-void Classifier::backward(MatrixView finished, int id, float weight, MatrixSpan gradient) const {
+void Classifier::backward(MatrixView finished, int id, float weight, Propagation& how,
+                          MatrixSpan gradient) const {
   const Architecture& shape = model_.architecture();
   const Steps to = steps(finished);
   Matrix down(to.features.rows(), to.features.columns());
@@ -147,10 +148,13 @@ void Classifier::backward(MatrixView finished, int id, float weight, MatrixSpan 
     weight /= 2;
   }
   for (size_t k = 0; k < down.size(); ++k) down.data()[k] *= weight;
+  for (const LinearWeights* last : {&out_, &second_})
+    if (!last->bias.empty()) how.biases += double{weight} * last->bias[static_cast<size_t>(id)];
   if (!norm_.weight.empty())
-    apply_norm_backward(shape, norm_, to.activated, down, kernel::Into::store, down);
+    apply_norm_backward(shape, norm_, to.activated, how, down, kernel::Into::store, down);
   if (dense_.weights.outputs > 0) {
-    kernel::activation_backward(to.dense, names_.activation, down);
+    kernel::activation_backward(to.dense, names_.activation, how.slope, down);
+    how.absorb(down, dense_.bias);
     Matrix wide(down.rows(), dense_.weights.inputs);
     kernel::linear(down, kernel::transposed(dense_.weights), {}, wide);
     down = std::move(wide);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "headwater/model/model.h"
+#include "headwater/model/propagation.h"
 
 namespace headwater {
 
@@ -29,7 +30,8 @@ class Classifier {
 
   /// Adds `weight` times the gradient of logit `id` to `gradient`, which has the shape of
   /// `finished`: one row if by_row(), else all.
-  void backward(MatrixView finished, int id, float weight, MatrixSpan gradient) const;
+  void backward(MatrixView finished, int id, float weight, Propagation& how,
+                MatrixSpan gradient) const;
 
  private:
   // The intermediate values before `out`, for all rows.

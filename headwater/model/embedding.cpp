@@ -31,7 +31,6 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }
 
-// The sum of words, positions and types, before the norm.
 Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const TextEmbedding& text = *model_.text;
   const int n = static_cast<int>(input.ids.size());
@@ -65,7 +64,10 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
 }
 
 Matrix TextEmbedder::embed(const TextInput& input, int first) const {
-  Matrix rows = sums(input, first);
+  return embed(sums(input, first));
+}
+
+Matrix TextEmbedder::embed(Matrix rows) const {
   if (!norm_.weight.empty()) apply_norm(model_, norm_, rows, rows);
   if (project_.weights.outputs == 0) return rows;
   Matrix wide(rows.rows(), model_.width);
@@ -80,15 +82,15 @@ Matrix TextEmbedder::tokens(const TextInput& input) const {
   return rows;
 }
 
-Matrix TextEmbedder::backward(const TextInput& input, MatrixView gradient) const {
-  const Matrix rows = sums(input, 0);
+Matrix TextEmbedder::backward(MatrixView rows, Propagation& how, MatrixView gradient) const {
   Matrix down(rows.rows(), rows.columns());
+  how.absorb(gradient, project_.bias);
   if (project_.weights.outputs > 0)
     kernel::linear(gradient, kernel::transposed(project_.weights), {}, down);
   else
     for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());
   if (!norm_.weight.empty())
-    apply_norm_backward(model_, norm_, rows, down, kernel::Into::store, down);
+    apply_norm_backward(model_, norm_, rows, how, down, kernel::Into::store, down);
   return down;
 }
 

@@ -6,6 +6,7 @@
 #include "headwater/model/architecture.h"
 #include "headwater/model/image/processor.h"
 #include "headwater/model/layer_weights.h"
+#include "headwater/model/propagation.h"
 
 namespace headwater {
 
@@ -26,14 +27,17 @@ class TextEmbedder {
 
   /// Only the words, n x size.
   Matrix tokens(const TextInput& input) const;
-  /// From the gradient of embed(input), n x width, to that of tokens(input).
-  Matrix backward(const TextInput& input, MatrixView gradient) const;
+  /// The sum of words, positions and types, before the norm: n x size. Throws Error as embed()
+  /// does.
+  Matrix sums(const TextInput& input, int first) const;
+  /// embed() from the sums on.
+  Matrix embed(Matrix sums) const;
+  /// From the gradient of embed(sums), n x width, to that of the sums, which is that of the words.
+  Matrix backward(MatrixView sums, Propagation& how, MatrixView gradient) const;
 
   const kernel::Weights& words() const { return words_; }
 
  private:
-  Matrix sums(const TextInput& input, int first) const;
-
   const Architecture& model_;
   std::string name_;
   kernel::Weights words_, positions_, types_;

@@ -104,13 +104,20 @@ void Model::finish(MatrixView hidden, MatrixSpan out) const {
   for (int t = 0; t < hidden.rows(); ++t) std::ranges::copy(hidden.row(t), out.row(t).begin());
 }
 
-void Model::finish_backward(MatrixView hidden, MatrixSpan gradient) const {
+void Model::finish_backward(MatrixView hidden, Propagation& how, MatrixSpan gradient) const {
   if (final_norm_.weight.empty()) return;
-  apply_norm_backward(architecture_, final_norm_, hidden, gradient, kernel::Into::store, gradient);
+  apply_norm_backward(architecture_, final_norm_, hidden, how, gradient, kernel::Into::store,
+                      gradient);
 }
 
 void Model::logits(MatrixView finished, MatrixSpan out) const {
   kernel::linear(finished, language_head_.weights, {}, out);
+}
+
+void Model::add_logit_gradient(int id, std::span<float> gradient) const {
+  Vector row(gradient.size());
+  copy_row(language_head_.weights, id, row);
+  for (size_t d = 0; d < row.size(); ++d) gradient[d] += row[d];
 }
 
 }  // namespace headwater

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "headwater/model/checkpoint.h"
 #include "headwater/model/embedding.h"
 #include "headwater/model/layer_weights.h"
+#include "headwater/model/propagation.h"
 
 namespace headwater {
 
@@ -46,17 +48,16 @@ class Model {
   /// width for an image.
   Matrix tokens(const TextInput& input) const { return text_->tokens(input); }
   Matrix tokens(const Pixels& pixels) const { return image_->tokens(pixels); }
-  /// The gradient of tokens() from that of embed(). For an image they are the same.
-  Matrix embed_backward(const TextInput& input, MatrixView gradient) const {
-    return text_->backward(input, gradient);
-  }
+  /// The parts of a text's embed(): words, positions and types together, before norm and
+  /// projection, n x size; and what makes embed() of them, and its derivative.
+  const TextEmbedder& text() const { return *text_; }
   /// The number of tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
   /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
   /// Replaces the gradient of finish()'s output by that of hidden.
-  void finish_backward(MatrixView hidden, MatrixSpan gradient) const;
+  void finish_backward(MatrixView hidden, Propagation& how, MatrixSpan gradient) const;
 
   /// The classifier that config.json names, bound on first use. Throws Error as Classifier does.
   const Classifier& classifier() const;
@@ -71,6 +72,8 @@ class Model {
   /// out(t, id): the logit of each word after row t of the finished hidden states. Requires
   /// has_language_head().
   void logits(MatrixView finished, MatrixSpan out) const;
+  /// Adds the gradient of one word's logit to that of its row of the finished hidden states.
+  void add_logit_gradient(int id, std::span<float> gradient) const;
 
  private:
   Config config_;

@@ -20,7 +20,8 @@ std::string count_text(uint64_t count) {
 }
 
 void check_kind(const Model& model, const ModelInput& input) {
-  const int kinds = !input.texts.empty() + !input.ids.empty() + !input.images.empty();
+  const int kinds =
+      !input.texts.empty() + !input.prompts.empty() + !input.ids.empty() + !input.images.empty();
   if (kinds > 1 || (input.pair && input.texts.size() != 1))
     fail_usage("{}: was given {}, expected one text, one file of texts, ids or images; choose one",
                model.name(),
@@ -30,6 +31,11 @@ void check_kind(const Model& model, const ModelInput& input) {
     fail("{}: is a model of {} ({}), expected {} for it; give {}", model.name(),
          sees ? "images" : "text", model.architecture().family, sees ? "an image" : "a text",
          sees ? "`image`" : "`text`");
+  if (!input.prompts.empty() && !model.has_language_head())
+    fail(
+        "{}: is a {} model that cannot predict the next word, expected a causal language model for "
+        "a prompt; give `text`",
+        model.name(), model.architecture().family);
 }
 
 void check_length(const Model& model, const ModelInput& input, const std::string& what,
@@ -54,8 +60,15 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   if (input.truncate && model_->architecture().positions)
     limit = static_cast<size_t>(*model_->architecture().positions);
   Encoding encoding = tokenizer->encode(text, input.pair, true, limit);
-  const std::string what =
-      input.texts.size() == 1 ? "the text" : fmt::format("text {}", items_.size());
+  size_t count = encoding.size();
+  if (!input.prompts.empty())
+    while (count > 1 && encoding.sequences[count - 1] < 0) --count;
+  encoding.ids.resize(count);
+  encoding.tokens.resize(count);
+  encoding.types.resize(count);
+  const bool alone = input.texts.size() + input.prompts.size() == 1;
+  const std::string what = alone ? fmt::format("the {}", input.texts.empty() ? "prompt" : "text")
+                                 : fmt::format("text {}", items_.size());
   if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
     fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
          model_->name(), what);
@@ -121,7 +134,8 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
   } else if (!input.ids.empty()) {
     items_.push_back(ids_item(input));
   } else {
-    for (const std::string& text : input.texts) items_.push_back(text_item(text, input));
+    for (const auto* texts : {&input.texts, &input.prompts})
+      for (const std::string& text : *texts) items_.push_back(text_item(text, input));
   }
   for (size_t k = 0; k < items_.size(); ++k) {
     items_[k].description.item = static_cast<int>(k);

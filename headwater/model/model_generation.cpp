@@ -7,6 +7,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/forward.h"
+#include "headwater/model/generation_relevance.h"
 #include "headwater/model/head_map.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_description.h"
@@ -87,6 +88,13 @@ class ModelGeneration : public Generation {
             "{}: gives a logit that is not a number after token {}, expected numbers; check that "
             "the weights are intact",
             model_->name(), first + count - 1);
+  }
+
+  std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
+                                       RelevanceRule rule) override {
+    std::vector<int> ids = prompt_.ids;
+    ids.insert(ids.end(), generated.begin(), generated.end());
+    return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule);
   }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace headwater {
 
-/// Texts, or ids, or images. Each is one item of a batch.
+/// Texts, or prompts, or ids, or images. Each is one item of a batch.
 struct ModelInput {
   std::vector<std::string> texts = {};
   std::optional<std::string> pair = {};  // a second text; needs exactly one first text
@@ -14,8 +14,13 @@ struct ModelInput {
   std::vector<std::string> images = {};  // PNG or JPEG files
   bool truncate = false;                 // cut a text that is too long for the model
   bool advise_truncate = true;           // messages about a long text may suggest `truncate`
+  /// Texts for a causal language model to continue, without a token that the tokenizer adds at the
+  /// end.
+  std::vector<std::string> prompts = {};
 
-  bool empty() const { return texts.empty() && !pair && ids.empty() && images.empty(); }
+  bool empty() const {
+    return texts.empty() && prompts.empty() && !pair && ids.empty() && images.empty();
+  }
 };
 
 /// The lines of a file of texts, one text each. Throws Error, which names the line, if one is empty

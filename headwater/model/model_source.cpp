@@ -32,8 +32,10 @@ ModelSource::ModelSource(std::shared_ptr<const Model> model, Description descrip
       description_(std::move(description)),
       input_(std::move(input)) {}
 
-Matrix ModelSource::embed() const {
-  if (const auto* text = std::get_if<TextInput>(&input_)) return model_.embed(*text);
+Matrix ModelSource::embed() const { return enter(input_rows()); }
+
+Matrix ModelSource::input_rows() const {
+  if (const auto* text = std::get_if<TextInput>(&input_)) return model_.text().sums(*text, 0);
   if (const auto* pixels = std::get_if<Pixels>(&input_)) return model_.embed(*pixels);
   return std::get<std::function<Matrix()>>(input_)();
 }
@@ -53,34 +55,20 @@ Matrix ModelSource::tokens() const {
   return embed();
 }
 
-Matrix ModelSource::backward_to_tokens(MatrixView gradient) const {
-  if (const auto* text = std::get_if<TextInput>(&input_))
-    return model_.embed_backward(*text, gradient);
-  return copy_of(gradient);
+Matrix ModelSource::enter(Matrix rows) const {
+  return std::holds_alternative<TextInput>(input_) ? model_.text().embed(std::move(rows))
+                                                   : std::move(rows);
 }
 
-void ModelSource::run(int end, const std::function<void(Forward& forward)>& step) {
-  const auto check = [&](MatrixView hidden, const std::string& what) {
-    for (int t = 0; t < hidden.rows(); ++t)
-      for (const float number : hidden.row(t))
-        if (!std::isfinite(number))
-          fail("{}: {} gives {} for token {}, expected numbers; check that the weights are intact",
-               model_.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
-  };
-  Forward forward(model_, embed());
-  // Checked layer by layer: a NaN spreads to other tokens in the next.
-  check(forward.hidden(), "the embedding");
-  while (forward.next() < end) {
-    const int layer = forward.next();
-    step(forward);
-    check(forward.hidden(), fmt::format("layer {}", layer));
-  }
+Matrix ModelSource::leave(MatrixView rows, Propagation& how, MatrixView gradient) const {
+  if (std::holds_alternative<TextInput>(input_)) return model_.text().backward(rows, how, gradient);
+  return copy_of(gradient);
 }
 
 void ModelSource::keep(int end) {
   if (static_cast<int>(kept_.size()) >= end) return;
   kept_.clear();
-  run(end, [&](Forward& forward) {
+  run_checked(model_, embed(), end, [&](Forward& forward) {
     forward.step();
     kept_.push_back({copy_of(forward.queries()), copy_of(forward.keys())});
   });
@@ -109,7 +97,7 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
   const bool known = static_cast<int>(kept_.size()) >= range.end;
   if (direction == Direction::up && !known && !visited_) {
     visited_ = true;
-    run(range.end, [&](Forward& forward) {
+    run_checked(model_, embed(), range.end, [&](Forward& forward) {
       const int layer = forward.next();
       const bool wanted = layer >= range.begin;
       forward.step(wanted ? fused(layer) : kernel::HeadMap());

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/propagation.h"
+#include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater {
@@ -30,13 +32,14 @@ class ModelSource : public Source, public Differentiable {
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
+  /// The same; without edges, memory is linear in n.
+  RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
 
  private:
   struct Kept {
     Matrix queries, keys;
   };
-  void run(int end, const std::function<void(Forward& forward)>& step);
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
 
@@ -44,9 +47,24 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed() const;
   /// The same with some tokens blanked out.
   Matrix embed_without(std::span<const int> tokens) const;
-  /// What gradients are taken with respect to, and how to get there from those of embed().
+  /// Each token on its own, without position and type.
   Matrix tokens() const;
-  Matrix backward_to_tokens(MatrixView gradient) const;
+  /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
+  Matrix input_rows() const;
+  /// embed() from input_rows(), and the gradient the other way.
+  Matrix enter(Matrix rows) const;
+  Matrix leave(MatrixView rows, Propagation& how, MatrixView gradient) const;
+
+  /// Where integrated gradients start, in the form of input_rows().
+  struct Baseline {
+    std::string name;
+    Matrix rows;
+  };
+  Baseline baseline(const std::string& asked) const;
+  void pass_relevance(const RelevanceRequest& request, MatrixView rows, const Trace& run,
+                      RelevanceAnswer& answer) const;
+  void integrate(const RelevanceRequest& request, MatrixView rows, const Baseline& from,
+                 RelevanceAnswer& answer) const;
 
   std::shared_ptr<const Model> owned_;
   const Model& model_;

@@ -10,11 +10,12 @@ void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x
 }
 
 void apply_norm_backward(const Architecture& model, const NormWeights& norm, MatrixView x,
-                         MatrixView gradient, kernel::Into into, MatrixSpan dx) {
+                         Propagation& how, MatrixView gradient, kernel::Into into, MatrixSpan dx) {
+  how.absorb(gradient, norm.bias);
   if (model.norm == Architecture::Norm::layer)
-    kernel::layer_norm_backward(x, norm.weight, model.epsilon, gradient, into, dx);
+    kernel::layer_norm_backward(x, norm.weight, model.epsilon, how.slope, gradient, into, dx);
   else
-    kernel::rms_norm_backward(x, norm.weight, model.epsilon, gradient, into, dx);
+    kernel::rms_norm_backward(x, norm.weight, model.epsilon, how.slope, gradient, into, dx);
 }
 
 }  // namespace headwater

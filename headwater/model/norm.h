@@ -2,6 +2,7 @@
 #pragma once
 #include "headwater/kernel/backward.h"
 #include "headwater/model/layer_weights.h"
+#include "headwater/model/propagation.h"
 
 namespace headwater {
 
@@ -10,6 +11,6 @@ void apply_norm(const Architecture& model, const NormWeights& norm, MatrixView x
 
 /// For out = norm(x): dx = (or +=) the gradient of x, given that of out. dx may be `gradient`.
 void apply_norm_backward(const Architecture& model, const NormWeights& norm, MatrixView x,
-                         MatrixView gradient, kernel::Into into, MatrixSpan dx);
+                         Propagation& how, MatrixView gradient, kernel::Into into, MatrixSpan dx);
 
 }  // namespace headwater

@@ -1,5 +1,7 @@
 #include "headwater/model/projection.h"
 
+#include <algorithm>
+
 #include "headwater/model/norm.h"
 
 namespace headwater {
@@ -73,19 +75,30 @@ kernel::Attention attention_of(const Architecture& model, const LayerWeights& la
   return attention;
 }
 
-void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
-                      kernel::Into into, MatrixSpan gradient) {
-  const auto linear = [&](const LinearWeights& map, MatrixView from, kernel::Into how) {
-    kernel::linear(from, kernel::transposed(map.weights), {{}, {}, how}, gradient);
+void project_backward(const Architecture& model, const LayerWeights& layer, Propagation& how,
+                      MatrixSpan projected, kernel::Into into, MatrixSpan gradient) {
+  const auto linear = [&](const LinearWeights& map, MatrixView from, kernel::Into where) {
+    how.absorb(from, map.bias);
+    kernel::linear(from, kernel::transposed(map.weights), {{}, {}, where}, gradient);
   };
-  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected, into);
+  if (layer.packed.weights.outputs > 0) {
+    if (how.attention.scores == 0)
+      for (int t = 0; t < projected.rows(); ++t)
+        std::ranges::fill(projected.row(t).first(projected.row(t).size() -
+                                                 static_cast<size_t>(key_columns(model))),
+                          0.0f);
+    return linear(layer.packed, projected, into);
+  }
+  if (how.attention.scores == 0) return linear(layer.value, values_of(model, projected), into);
   linear(layer.query, queries_of(model, projected), into);
   linear(layer.key, keys_of(model, projected), kernel::Into::add);
   linear(layer.value, values_of(model, projected), kernel::Into::add);
 }
 
 void place_backward(const Architecture& model, const LayerWeights& layer,
-                    const std::optional<Angles>& angles, MatrixSpan before, MatrixSpan gradient) {
+                    const std::optional<Angles>& angles, Propagation& how, MatrixSpan before,
+                    MatrixSpan gradient) {
+  if (how.attention.scores == 0) return;
   const MatrixSpan queries = queries_of(model, gradient), keys = keys_of(model, gradient);
   if (angles) {
     Matrix back = angles->sine.copy();
@@ -96,9 +109,9 @@ void place_backward(const Architecture& model, const LayerWeights& layer,
   if (layer.query_norm.weight.empty()) return;
   for (int t = 0; t < gradient.rows(); ++t) {
     const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
-    apply_norm_backward(model, layer.query_norm, heads_of(model, queries_of(model, before), t),
+    apply_norm_backward(model, layer.query_norm, heads_of(model, queries_of(model, before), t), how,
                         query, kernel::Into::store, query);
-    apply_norm_backward(model, layer.key_norm, heads_of(model, keys_of(model, before), t), key,
+    apply_norm_backward(model, layer.key_norm, heads_of(model, keys_of(model, before), t), how, key,
                         kernel::Into::store, key);
   }
 }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "headwater/model/layer_weights.h"
+#include "headwater/model/propagation.h"
 #include "headwater/model/rope.h"
 
 namespace headwater {
@@ -25,13 +26,15 @@ void place(const Architecture& model, const LayerWeights& layer,
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
                                MatrixSpan projected);
 
-/// gradient = (or +=) that of x, given that of project()'s output.
-void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
-                      kernel::Into into, MatrixSpan gradient);
+/// gradient = (or +=) that of x, given that of project()'s output. If `how` gives scores no
+/// gradient, those of queries and keys count as 0 and may be overwritten.
+void project_backward(const Architecture& model, const LayerWeights& layer, Propagation& how,
+                      MatrixSpan projected, kernel::Into into, MatrixSpan gradient);
 
 /// `before` is what place() was called with. Replaces the gradient of place()'s output by that of
 /// `before`.
 void place_backward(const Architecture& model, const LayerWeights& layer,
-                    const std::optional<Angles>& angles, MatrixSpan before, MatrixSpan gradient);
+                    const std::optional<Angles>& angles, Propagation& how, MatrixSpan before,
+                    MatrixSpan gradient);
 
 }  // namespace headwater

@@ -198,7 +198,7 @@ void check_class(const Model& model, const Classifier& classifier, const std::st
 }
 
 Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
-                     const GradientRequest& request, MatrixView finished) {
+                     const TargetRequest& request, MatrixView finished) {
   const Choice choice(model, classifier, example, request.row, finished);
   Target target{choice.find(request.target, nullptr), {}};
   if (request.against.empty()) return target;

@@ -11,7 +11,7 @@ namespace headwater {
 /// `finished` is the output of Model::finish for the example. Throws Error if the class, word, row
 /// or mask does not exist; for a class, it names the nearest one.
 Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
-                     const GradientRequest& request, MatrixView finished);
+                     const TargetRequest& request, MatrixView finished);
 
 /// The id of a word among `words`: a number, or the word as spelt within a text, at its start, or
 /// in the vocabulary; "token:7" is the word 7. Throws Error if it is not a single token.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "headwater/result/left_out.h"
+#include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
 
 namespace headwater {
@@ -28,7 +29,7 @@ std::string layers_of(const Attribution& result) {
 
 std::string left_out_of(const Attribution& result, const Filter& filter) {
   const std::vector<bool> shown = kept(filter, result.source.tokens);
-  const Matrix& last = result.values.back();
+  const Matrix& last = values_to_show(result);
   double mass = 0;
   for (int r = 0; r < last.rows(); ++r) mass += mass_left_out(last.row(r), shown) / last.rows();
   std::vector<std::string_view> what;
@@ -40,14 +41,38 @@ std::string left_out_of(const Attribution& result, const Filter& filter) {
                      filter.renormalise ? ", the rest renormalised" : "");
 }
 
+std::string name_of(const Logit& logit) { return token_labels({logit.name})[0]; }
+
+std::string target_text(const Target& target) {
+  std::string text = fmt::format("'{}'", name_of(target.logit));
+  if (target.against) text += fmt::format(" against '{}'", name_of(*target.against));
+  return text;
+}
+
+std::string relevance_title(const RelevanceRecord& record) {
+  const char* rule = "Relevance";
+  if (record.rule == RelevanceRule::attnlrp) rule = "Relevance (AttnLRP)";
+  if (record.rule == RelevanceRule::integrated) rule = "Integrated gradients";
+  return fmt::format("{} for {}", rule, target_text(record.target));
+}
+
+// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15".
+std::string sum_text(const RelevanceRecord& record) {
+  const char* what = record.target.against ? "difference of logits" : "logit";
+  if (record.rule == RelevanceRule::frozen)
+    return fmt::format("{} {:.4g} = tokens {:.4g} + biases {:.4g}", what, record.output, record.sum,
+                       record.rest);
+  if (record.rule == RelevanceRule::attnlrp)
+    return fmt::format("{} {:.4g}, tokens sum to {:.4g}", what, record.output, record.sum);
+  return fmt::format("{} {:.4g}, at the baseline {:.4g}, tokens sum to {:.4g}", what, record.output,
+                     record.rest, record.sum);
+}
+
 std::string gradient_title(const GradientRecord& record) {
   const char* rule = "Gradient x attention";
   if (record.rule == GradientRule::gradient_rollout) rule = "Gradient rollout";
   if (record.rule == GradientRule::chefer) rule = "Gradient relevance (Chefer)";
-  const auto name = [](const Logit& logit) { return token_labels({logit.name})[0]; };
-  std::string title = fmt::format("{} of '{}'", rule, name(record.target.logit));
-  if (record.target.against) title += fmt::format(" against '{}'", name(*record.target.against));
-  return title;
+  return fmt::format("{} of {}", rule, target_text(record.target));
 }
 
 }  // namespace
@@ -58,8 +83,10 @@ std::string title_of(const Attribution& result) {
   if (result.method == "average") title = "Average attention";
   if (result.method == "raw") title = "Raw attention";
   if (result.method == "flow") title = "Attention flow";
-  if (result.method == "generate") title = "Rollout of generated tokens";
+  if (result.method == "generate")
+    title = result.has_signs ? "Relevance for generated tokens" : "Rollout of generated tokens";
   if (result.gradient) title = gradient_title(*result.gradient);
+  if (result.relevance) title = relevance_title(*result.relevance);
   return result.by_layer.empty() ? title : title + " by layer";
 }
 
@@ -78,9 +105,14 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
   if (result.source.items > 1)
     out.push_back(fmt::format("item {} of {}", result.source.item, result.source.items));
   out.push_back(fmt::format("{} {}token{}", result.source.tokens.size(),
-                            result.outputs.empty() ? "" : "prompt ",
+                            result.outputs.empty() || result.has_signs ? "" : "prompt ",
                             result.source.tokens.size() == 1 ? "" : "s"));
   out.push_back(layers_of(result));
+  if (result.has_signs) {
+    if (result.relevance) out.push_back(sum_text(*result.relevance));
+    if (filter.any()) out.push_back(left_out_of(result, filter));
+    return out;
+  }
   out.push_back(heads_of(result));
   const Options& options = result.options;
   const bool prepared = !result.gradient || result.gradient->rule == GradientRule::gradient_rollout;
@@ -114,6 +146,21 @@ std::vector<std::string> details_of(const Comparison& result, const Filter& filt
   if (!with_first.empty())
     out.push_back(fmt::format("rank agreement with the first: {}", fmt::join(with_first, ", ")));
   return out;
+}
+
+std::string sign_text(const Attribution& result) {
+  if (!result.has_signs) return "";
+  if (!result.relevance) return "red speaks for the token, blue against it";
+  const Target& target = result.relevance->target;
+  if (target.against)
+    return fmt::format("red speaks for '{}', blue for '{}'", name_of(target.logit),
+                       name_of(*target.against));
+  return fmt::format("red speaks for '{}', blue against it", name_of(target.logit));
+}
+
+std::string layer_name(const Attribution& result, size_t k) {
+  if (result.by_layer[k] < 0) return "input";
+  return fmt::format("{} layer {}", result.has_signs ? "after" : "up to", result.by_layer[k]);
 }
 
 std::string row_name(const Attribution& result, int r) {

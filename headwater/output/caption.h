@@ -24,6 +24,12 @@ std::vector<std::string> details_of(const Comparison& result, const Filter& filt
 /// "output token 4 'cat'", or "mean over the output tokens". `r` is a row of the values.
 std::string row_name(const Attribution& result, int r);
 
+/// What the colours of signed values mean: "red speaks for 'plural', blue against it"; else "".
+std::string sign_text(const Attribution& result);
+
+/// The name of values[k] of a result by layer: "up to layer 3", "after layer 3", "input".
+std::string layer_name(const Attribution& result, size_t k);
+
 /// What result.rows indexes: the source's tokens, or the generated ones.
 const std::vector<std::string>& output_tokens(const Attribution& result);
 

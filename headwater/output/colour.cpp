@@ -22,6 +22,15 @@ constexpr Stop viridis[] = {
 };
 constexpr Stop shade[] = {{0, {255, 255, 255}}, {255, {56, 176, 163}}};
 
+// From ColorBrewer's RdBu, which colour blindness leaves readable.
+constexpr Stop red_blue[] = {{0, {33, 102, 172}},
+                             {64, {103, 169, 207}},
+                             {128, {255, 255, 255}},
+                             {191, {239, 138, 98}},
+                             {255, {178, 24, 43}}};
+constexpr Stop red_blue_shade[] = {
+    {0, {103, 169, 207}}, {128, {255, 255, 255}}, {255, {239, 118, 88}}};
+
 unsigned char between(unsigned char a, unsigned char b, double t) {
   return static_cast<unsigned char>(std::lround(a + (b - a) * t));
 }
@@ -40,8 +49,21 @@ Colour interpolate(const Stop (&stops)[count], double place) {
 }  // namespace
 
 Colour colour_at(Ramp ramp, double share) {
-  const double place = std::isnan(share) ? 0 : 255 * std::clamp(share, 0.0, 1.0);
-  return ramp == Ramp::viridis ? interpolate(viridis, place) : interpolate(shade, place);
+  const double known = std::isnan(share) ? 0 : share;
+  const double place = 255 * std::clamp(known, 0.0, 1.0);
+  // 0 is at the white stop.
+  const double both = 128 + 127.5 * std::clamp(known, -1.0, 1.0);
+  switch (ramp) {
+    case Ramp::viridis:
+      return interpolate(viridis, place);
+    case Ramp::shade:
+      return interpolate(shade, place);
+    case Ramp::red_blue:
+      return interpolate(red_blue, std::clamp(both, 0.0, 255.0));
+    case Ramp::red_blue_shade:
+      return interpolate(red_blue_shade, std::clamp(both, 0.0, 255.0));
+  }
+  return white;
 }
 
 }  // namespace headwater

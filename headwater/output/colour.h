@@ -16,11 +16,13 @@ inline constexpr Colour white = {255, 255, 255};
 
 /// How a share of the largest value maps to a colour.
 enum class Ramp {
-  viridis,  // dark violet, green, yellow; for cells. Within 2/255 of matplotlib's table
-  shade,    // white to teal; behind text, which stays readable in black
+  viridis,         // dark violet, green, yellow; for cells. Within 2/255 of matplotlib's table
+  shade,           // white to teal; behind text, which stays readable in black
+  red_blue,        // of signed values: blue at -1, white at 0, red at 1; for cells
+  red_blue_shade,  // the same behind text
 };
 
-/// The colour at `share`, clamped to [0, 1]; NaN counts as 0.
+/// The colour at `share`, clamped to [0, 1], or to [-1, 1] for signed values; NaN counts as 0.
 Colour colour_at(Ramp ramp, double share);
 
 }  // namespace headwater

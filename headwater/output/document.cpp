@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "headwater/core/fail.h"
 #include "headwater/core/version.h"
 #include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
+#include "headwater/result/row_to_show.h"
 
 namespace headwater {
 namespace {
@@ -99,12 +101,39 @@ Document cut_document(const std::vector<CutArc>& cut) {
   return out;
 }
 
+// Nothing is fused or prepared for relevance, so its options are its own.
+Document relevance_options(const RelevanceRecord& record, Range layers) {
+  Document out;
+  add(out, "rule", to_string(record.rule));
+  if (record.rule == RelevanceRule::integrated) {
+    add(out, "steps", int64_t{record.steps});
+    add(out, "baseline", record.baseline);
+  }
+  add(out, "layers", std::vector<int>{layers.begin, layers.end});
+  return out;
+}
+
+void add_relevance(Document& out, const RelevanceRecord& record) {
+  add(out, "rule", to_string(record.rule));
+  add(out, "target", target_document(record.target));
+  add(out, "output", record.output);
+  add(out, "sum", record.sum);
+  add(out, record.rule == RelevanceRule::integrated ? "baseline_output" : "biases", record.rest);
+}
+
+void add_relevance_maps(Document& out, const RelevanceRecord& record) {
+  if (record.heads.rows() > 0) add(out, "heads", Numbers{{&record.heads, 1}, false, {}, {}});
+  if (!record.layer) return;
+  add(out, "edges_layer", int64_t{*record.layer});
+  add(out, "edges", Numbers{{&record.edges, 1}, false, {}, {}});
+}
+
 Document filter_document(const Attribution& result, const std::vector<bool>& kept) {
   std::vector<int> left_out;
   for (size_t j = 0; j < kept.size(); ++j)
     if (!kept[j]) left_out.push_back(static_cast<int>(j));
   std::vector<double> mass;
-  const Matrix& last = result.values.back();
+  const Matrix& last = values_to_show(result);
   for (int r = 0; r < last.rows(); ++r) mass.push_back(mass_left_out(last.row(r), kept));
   Document out;
   add(out, "left_out", std::move(left_out));
@@ -122,7 +151,10 @@ Document begin(std::string method) {
 Document document(const Attribution& result, const WriteOptions& options) {
   Document out = begin(result.method);
   if (!result.label.empty()) add(out, "label", result.label);
-  add(out, "options", options_document(result.options, result.layers));
+  add(out, "options",
+      result.relevance ? relevance_options(*result.relevance, result.layers)
+                       : options_document(result.options, result.layers));
+  if (result.relevance) add_relevance(out, *result.relevance);
   if (result.gradient) {
     add(out, "rule", to_string(result.gradient->rule));
     add(out, "target", target_document(result.gradient->target));
@@ -140,9 +172,17 @@ Document document(const Attribution& result, const WriteOptions& options) {
     need_all_columns(result, "`filter`");
     std::vector<bool> shown = kept(options.filter, result.source.tokens);
     add(out, "filter", filter_document(result, shown));
-    if (options.filter.renormalise) values.kept = std::move(shown);
+    if (options.filter.renormalise) {
+      if (result.has_signs)
+        fail_usage(
+            "`renormalise`: {} has signs, and its sum may be 0, expected values that are shares; "
+            "leave it out",
+            result.method);
+      values.kept = std::move(shown);
+    }
   }
   add(out, "values", std::move(values));
+  if (result.relevance) add_relevance_maps(out, *result.relevance);
   if (result.cut) add(out, "cut", cut_document(*result.cut));
   if (result.gradient) {
     const InputGradient& input = result.gradient->input;
@@ -187,7 +227,15 @@ Document document(const Metrics& result, const WriteOptions& options) {
 
 Document document(const Generated& result, const WriteOptions& options) {
   Document out = begin("generate");
-  add(out, "options", options_document(result.options, result.layers));
+  Document options_of_rule;
+  if (result.how.relevance) {
+    add(options_of_rule, "method", std::string("relevance"));
+    add(options_of_rule, "rule", to_string(*result.how.relevance));
+    add(options_of_rule, "layers", std::vector<int>{result.layers.begin, result.layers.end});
+  }
+  add(out, "options",
+      result.how.relevance ? std::move(options_of_rule)
+                           : options_document(result.options, result.layers));
   Document how;
   add(how, "count", int64_t{result.how.count});
   add(how, "temperature", result.how.temperature);
@@ -204,6 +252,13 @@ Document document(const Generated& result, const WriteOptions& options) {
   add(out, "text", result.text);
   add(out, "ended", result.ended);
   if (!result.values.empty()) add(out, "M", Numbers{result.values, true, {}, {}});
+  if (result.relevance.rows() > 0) {
+    if (result.span.size() > 0)
+      add(out, "span", std::vector<int>{result.span.begin, result.span.end});
+    add(out, "relevance", Numbers{{&result.relevance, 1}, false, {}, {}});
+    add(out, "outputs", result.outputs);
+    add(out, "biases", result.biases);
+  }
   add(out, "notes", result.notes);
   if (options.timing) add(out, "timing", timing_document(result.timing));
   return out;

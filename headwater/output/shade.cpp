@@ -11,7 +11,7 @@ double full_shade(std::span<const float> values, const std::vector<bool>& kept) 
   double first = 0, second = 0;
   for (size_t j = 0; j < values.size(); ++j) {
     if (!kept[j]) continue;
-    double value = values[j];
+    double value = std::abs(double{values[j]});
     if (value > first) std::swap(value, first);
     if (value > second) second = value;
   }
@@ -19,14 +19,15 @@ double full_shade(std::span<const float> values, const std::vector<bool>& kept) 
   return first > 0 ? first : 1;
 }
 
-ScaleEnds patch_scale(std::span<const float> values) {
+ScaleEnds patch_scale(std::span<const float> values, bool has_signs) {
   std::vector<float> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
                [](float value) { return std::isfinite(value); });
-  if (finite.empty()) return {};
+  if (finite.empty()) return {has_signs ? -1.0 : 0.0, 1, has_signs};
   const double top = full_shade(finite, std::vector<bool>(finite.size(), true));
+  if (has_signs) return {-top, top, true};
   const double least = *std::min_element(finite.begin(), finite.end());
-  return {least > 0 && least < 0.95 * top ? least : 0, top};
+  return {least > 0 && least < 0.95 * top ? least : 0, top, false};
 }
 
 }  // namespace headwater

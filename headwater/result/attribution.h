@@ -9,6 +9,7 @@
 #include "headwater/core/range.h"
 #include "headwater/layer/options.h"
 #include "headwater/result/gradient_record.h"
+#include "headwater/result/relevance_record.h"
 #include "headwater/source/description.h"
 
 namespace headwater {
@@ -29,19 +30,23 @@ struct CutArc {
 
 /// values[k](r, j): how much of output token rows[r] comes from input token j.
 struct Attribution {
-  std::string method;  // "rollout", "average", "raw", "flow", "gradient"
+  std::string method;  // "rollout", "average", "raw", "flow", "gradient", "relevance"
   Options options;
   Range layers;  // options.layers, resolved
   Description source;
   std::vector<int> rows;  // the output tokens, one for each row of values; empty if mean_row
   std::vector<std::string> outputs;  // what `rows` indexes, if not the source's own tokens
   bool mean_row = false;             // a single row: the mean over all output tokens
-  std::vector<int> by_layer;   // the top layer of each matrix in values; empty if there is only one
-  std::vector<int> columns;    // the input tokens, if not all n; else empty
-  std::vector<Matrix> values;  // each rows x n, or rows x columns
-  std::vector<DoubleMatrix> exact;         // values in double, if float cannot hold them (flow)
-  std::optional<GradientRecord> gradient;  // for method gradient
-  std::optional<std::vector<CutArc>> cut;  // for method flow with `cut`
+  /// The top layer of each matrix in values; -1 is the input before any layer, for relevance. Empty
+  /// if there is only one matrix.
+  std::vector<int> by_layer;
+  std::vector<int> columns;                  // the input tokens, if not all n; else empty
+  std::vector<Matrix> values;                // each rows x n, or rows x columns
+  bool has_signs = false;                    // values may be negative, and sum to anything
+  std::vector<DoubleMatrix> exact;           // values in double, if float cannot hold them (flow)
+  std::optional<GradientRecord> gradient;    // for method gradient
+  std::optional<RelevanceRecord> relevance;  // for method relevance
+  std::optional<std::vector<CutArc>> cut;    // for method flow with `cut`
   std::vector<Matrix> maps;  // the fused map of each layer of `layers`, if a page is to hold them
   std::vector<std::string> notes;
   Timing timing;

@@ -53,6 +53,7 @@ struct ExampleRecord {
 struct EvaluateOptions {
   bool blank_out = true, gradient = true;  // the references to compute
   bool faithfulness = false;
+  std::vector<std::string> methods = {};  // some of method/evaluate/evaluate.h's; empty: all
 };
 
 struct Evaluation {

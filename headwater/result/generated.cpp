@@ -25,6 +25,25 @@ Matrix column_of(const Matrix& values, int layer) {
 
 }  // namespace
 
+Attribution relevance_of(const Generated& generated, std::optional<int> token) {
+  Attribution result = without_values(generated);
+  result.has_signs = true;
+  result.layers = {0, generated.prompt.layers};
+  for (const std::string& one : generated.tokens) result.source.tokens.push_back(one);
+  const Matrix& all = generated.relevance;
+  if (!token || generated.span.size() > 0) {
+    for (int s = 0; s < all.rows(); ++s) result.rows.push_back(s + generated.span.begin);
+    result.values.push_back(all.copy());
+    return result;
+  }
+  const int s = resolve_index(*token, all.rows(), "generated token", generated.prompt.name);
+  result.rows = {s};
+  Matrix row(1, all.columns());
+  std::ranges::copy(all.row(s), row.row(0).begin());
+  result.values.push_back(std::move(row));
+  return result;
+}
+
 Attribution at_layer(const Generated& generated, int layer) {
   const int l = resolve_index(layer, generated.layers.size(), "layer", generated.prompt.name);
   Attribution result = without_values(generated);

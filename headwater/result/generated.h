@@ -18,6 +18,9 @@ struct GenerateOptions {
   bool ignore_end = false;    // continue after the model's end token
   bool own_position = false;  // attribute a token at its own position
   bool attribute = true;      // false: only the text
+  /// Relevance in place of rollout, by this rule: frozen or attnlrp.
+  std::optional<RelevanceRule> relevance = {};
+  std::optional<Slice> span = {};  // with relevance: these generated tokens as one target
 };
 
 struct Generated {
@@ -30,8 +33,15 @@ struct Generated {
   std::string text;                 // their text
   bool ended = false;               // by the model's end token
   std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; empty if not requested
-  std::optional<int> shown;         // the one token to show in pictures; none: all
-  bool shown_by_layer = false;      // with `shown`: every layer, not only the last
+  /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
+  /// on, for generated token s; 0 from the token itself on. A span has a single row.
+  Matrix relevance;
+  Range span;  // the generated tokens of that row; empty if each has its own
+  std::vector<double>
+      outputs;                 // the logit that each row of `relevance` explains, or the span's sum
+  std::vector<double> biases;  // what biases take of it
+  std::optional<int> shown;    // the one token to show in pictures; none: all
+  bool shown_by_layer = false;  // with `shown`: every layer, not only the last
   std::vector<std::string> notes;
   Timing timing;
 };
@@ -41,5 +51,8 @@ struct Generated {
 Attribution at_layer(const Generated& generated, int layer = -1);
 /// M of one generated token: a matrix with one row for each layer, or only the last one if `last`.
 Attribution of_token(const Generated& generated, int token, bool last = false);
+/// The relevance, over the tokens of the prompt and those that were generated: of all generated
+/// tokens, of one of them, or of the span.
+Attribution relevance_of(const Generated& generated, std::optional<int> token = {});
 
 }  // namespace headwater

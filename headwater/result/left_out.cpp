@@ -1,5 +1,7 @@
 #include "headwater/result/left_out.h"
 
+#include <cmath>
+
 namespace headwater {
 namespace {
 
@@ -28,7 +30,12 @@ void renormalise_any(std::span<const Number> row, const std::vector<bool>& kept,
 }  // namespace
 
 double mass_left_out(std::span<const float> row, const std::vector<bool>& kept) {
-  const Sums sums = sums_of(row, kept);
+  Sums sums;
+  for (size_t j = 0; j < row.size(); ++j) {
+    const double size = std::abs(double{row[j]});
+    sums.all += size;
+    if (kept[j]) sums.kept += size;
+  }
   return sums.all > 0 ? (sums.all - sums.kept) / sums.all : 0;
 }
 

@@ -7,7 +7,8 @@
 
 namespace headwater {
 
-/// The share of the row's sum in columns that are not kept, in [0, 1]; 0 for a row of zeros.
+/// The share of the row's sum in columns that are not kept, in [0, 1], with negative values counted
+/// as positive; 0 for a row of zeros.
 double mass_left_out(std::span<const float> row, const std::vector<bool>& kept);
 
 /// Writes the row to `out`: columns that are not kept become 0, the others are divided by their

@@ -3,7 +3,7 @@
 namespace headwater {
 
 int row_to_show(const Attribution& result) {
-  const Matrix& values = result.values.back();
+  const Matrix& values = values_to_show(result);
   const int n = values.rows();
   if (n <= 1 || n != values.columns()) return 0;
   if (result.gradient) return result.gradient->target.logit.row;
@@ -11,6 +11,11 @@ int row_to_show(const Attribution& result) {
     for (int j = i + 1; j < n; ++j)
       if (values(i, j) != 0) return 0;
   return n - 1;
+}
+
+const Matrix& values_to_show(const Attribution& result) {
+  const bool from_input = !result.by_layer.empty() && result.by_layer.front() < 0;
+  return from_input ? result.values.front() : result.values.back();
 }
 
 }  // namespace headwater

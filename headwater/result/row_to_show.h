@@ -1,4 +1,4 @@
-// Which row of a result to show.
+// Which values of a result to show.
 #pragma once
 #include "headwater/result/attribution.h"
 
@@ -7,5 +7,9 @@ namespace headwater {
 /// The row to show of a result with several: the target's row for gradients; the last row if all
 /// rows are there and nothing is above the diagonal, as in causal attention; else the first.
 int row_to_show(const Attribution& result);
+
+/// The matrix to show of a result with several: that up to the last layer, or for relevance that of
+/// the input.
+const Matrix& values_to_show(const Attribution& result);
 
 }  // namespace headwater

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "headwater/source/gradient.h"
+#include "headwater/source/relevance.h"
 #include "headwater/source/source.h"
 
 namespace headwater {
@@ -15,10 +16,14 @@ class Differentiable {
   /// the positive part of attention (x) gradient, heads fused by request.fuse: n x n, not negative.
   /// Throws Error if the model has no logits or the target does not exist.
   virtual GradientAnswer gradients(const GradientRequest& request, const Visit& visit) = 0;
-  /// The logit that gradients() found, with the tokens in `blanked` blanked out. In a text, each
-  /// becomes the mask token, or the unknown token if the vocabulary has no mask. In an image, the
-  /// patch becomes the mean colour (0 after normalisation). One forward pass. Throws Error if the
-  /// model has neither token, or if a token is not a patch of the image.
+  /// The relevance of each token for a logit, by one backward pass, or by request.steps of them for
+  /// integrated. Never holds an n x n map, unless edges are asked for. Throws Error as gradients()
+  /// does, and if the baseline does not suit the input.
+  virtual RelevanceAnswer relevance(const RelevanceRequest& request) = 0;
+  /// The logit that gradients() or relevance() found, with the tokens in `blanked` blanked out. In
+  /// a text, each becomes the mask token, or the unknown token if the vocabulary has no mask. In an
+  /// image, the patch becomes the mean colour (0 after normalisation). One forward pass. Throws
+  /// Error if the model has neither token, or if a token is not a patch of the image.
   virtual Outcome outcome(const Logit& logit, std::span<const int> blanked) = 0;
 };
 

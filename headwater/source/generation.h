@@ -5,9 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "headwater/source/relevance.h"
 #include "headwater/source/source.h"
 
 namespace headwater {
+
+/// The relevance of a text's tokens for some that were generated.
+struct SpanRelevance {
+  double output = 0;         // the sum of their logits
+  std::vector<float> input;  // of each token before the last of them
+  double rest = 0;           // what biases take
+};
 
 class Generation {
  public:
@@ -24,6 +32,13 @@ class Generation {
   /// the fused attention, ids.size() x (tokens read, including these), which visit may overwrite.
   /// Makes no calls if `visit` is empty. Throws Error if there is no room left.
   virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit) = 0;
+
+  /// For each span of `generated`, the tokens after the prompt: the relevance of the tokens before
+  /// its end for the sum of its logits. Reads the whole text once more, whatever was read before.
+  /// `rule` is frozen or attnlrp.
+  virtual std::vector<SpanRelevance> relevance(std::span<const int> generated,
+                                               std::span<const Range> spans,
+                                               RelevanceRule rule) = 0;
 
   /// The logit of each word of the vocabulary as the next token.
   virtual std::span<const float> logits() const = 0;

@@ -23,13 +23,17 @@ struct Target {
   std::optional<Logit> against;
 };
 
-/// Which logit to differentiate, in words, and which maps to return.
-struct GradientRequest {
+/// Which logit is meant, in words.
+struct TargetRequest {
   /// "best" is the largest logit. Otherwise: a class by name or number; a word by itself, by id, or
   /// as "token:WORD" if it is ambiguous; "start:K" or "end:K", or "start" or "end" for the best.
   std::string target = "best";
   std::string against;     // the same, or "": none; "best" is the runner-up
   std::optional<int> row;  // the token whose word or class is meant, if every token has one
+};
+
+/// Which logit to differentiate, and which maps to return.
+struct GradientRequest : TargetRequest {
   Fuse fuse;
   Range range;  // the layers whose maps are wanted
 };

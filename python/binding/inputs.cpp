@@ -99,9 +99,14 @@ void bind_inputs(nb::module_& module) {
       "open",
       [](const std::string& name, Words texts, std::optional<std::string> pair,
          std::vector<int> ids, Words images, bool truncate, std::string axes, Words tokens,
-         bool any_sums, bool nan_identity) {
+         bool any_sums, bool nan_identity, Words prompts) {
         const OpenOptions options{
-            {std::move(texts), std::move(pair), std::move(ids), std::move(images), truncate},
+            {.texts = std::move(texts),
+             .pair = std::move(pair),
+             .ids = std::move(ids),
+             .images = std::move(images),
+             .truncate = truncate,
+             .prompts = std::move(prompts)},
             read_options(std::move(axes), std::move(tokens), any_sums, nan_identity)};
         nb::gil_scoped_release release;
         auto batch = open_batch(name, options);
@@ -110,7 +115,7 @@ void bind_inputs(nb::module_& module) {
       },
       "name"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
       "images"_a = Words(), "truncate"_a = false, "axes"_a = "", "tokens"_a = Words(),
-      "any_sums"_a = false, "nan_identity"_a = false,
+      "any_sums"_a = false, "nan_identity"_a = false, "prompts"_a = Words(),
       "The attention in a file, or a model by its folder or name, run when a method asks.");
   module.def("models", &shipped_model_folders,
              "The models that ship with headwater: names and folders.");

@@ -12,6 +12,7 @@
 #include "headwater/method/gradient.h"
 #include "headwater/method/info.h"
 #include "headwater/method/metrics.h"
+#include "headwater/method/relevance.h"
 #include "headwater/method/rollout.h"
 #include "python/binding/binding.h"
 
@@ -115,6 +116,27 @@ void bind_methods(nb::module_& module) {
       },
       "inputs"_a, "items"_a, "options"_a, "rule"_a = "gradient", "target"_a = "best",
       "against"_a = "", "Gradient x attention of a model directory: [rows, n] float32.");
+  module.def(
+      "relevance",
+      [](Inputs& inputs, const Items& items, const std::string& rule, const std::string& target,
+         const std::string& against, const std::string& row, bool by_layer, bool heads,
+         std::optional<int> edges, std::optional<int> steps, const std::string& baseline) {
+        RelevanceOptions what;
+        what.rule = parse_relevance_rule(rule);
+        what.target = target;
+        what.against = against;
+        if (!row.empty()) what.row = parse_row(row);
+        what.by_layer = by_layer;
+        what.heads = heads;
+        what.edges = edges;
+        what.steps = steps;
+        what.baseline = baseline;
+        return each_item(inputs, items, [&](Source& source) { return relevance(source, what); });
+      },
+      "inputs"_a, "items"_a, "rule"_a = "frozen", "target"_a = "best", "against"_a = "",
+      "row"_a = "", "by_layer"_a = false, "heads"_a = false, "edges"_a = nb::none(),
+      "steps"_a = nb::none(), "baseline"_a = "",
+      "Signed relevance of each token of a model directory's input: [1, n] float32.");
   module.def("metrics", &whole_batch_metrics, "inputs"_a, "options"_a, "layer"_a = -1,
              "Eight numbers over the real rows of all items.");
   module.def(

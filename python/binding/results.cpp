@@ -73,6 +73,51 @@ nb::list cut_of(const std::vector<CutArc>& cut) {
   return arcs;
 }
 
+Dictionary logit_of(const Logit& logit) {
+  Dictionary out;
+  out["name"] = logit.name;
+  out["id"] = logit.id;
+  out["row"] = logit.row;
+  out["value"] = logit.value;
+  return out;
+}
+
+Dictionary relevance_options(const RelevanceRecord& record, Range layers) {
+  Dictionary out;
+  out["rule"] = to_string(record.rule);
+  if (record.rule == RelevanceRule::integrated) {
+    out["steps"] = record.steps;
+    out["baseline"] = record.baseline;
+  }
+  out["layers"] = std::vector<int>{layers.begin, layers.end};
+  return out;
+}
+
+// What a result of relevance records, under the names of its JSON.
+Dictionary relevance_of(const RelevanceRecord& record) {
+  Dictionary out, target = logit_of(record.target.logit);
+  if (record.target.against) target["against"] = logit_of(*record.target.against);
+  out["rule"] = to_string(record.rule);
+  out["target"] = target;
+  out["output"] = record.output;
+  out["sum"] = record.sum;
+  out[record.rule == RelevanceRule::integrated ? "baseline_output" : "biases"] = record.rest;
+  if (record.layer) out["edges_layer"] = *record.layer;
+  return out;
+}
+
+Values extra(nb::handle_t<Results> owner, int k, const std::string& name) {
+  auto& self = nb::cast<Results&>(owner);
+  Matrix* found = nullptr;
+  if (auto* generated = std::get_if<Generated>(&result_at(self, k))) {
+    found = &generated->relevance;
+  } else if (Attribution& result = attribution_at(self, k, 0); result.relevance) {
+    found = name == "heads" ? &result.relevance->heads : &result.relevance->edges;
+  }
+  if (!found) fail("{}: there is no such array in this result", name);
+  return view_of(found->data(), found->rows(), found->columns(), owner);
+}
+
 Dictionary facts(Results& self, int k, int panel) {
   const Attribution& result = attribution_at(self, k, panel);
   Dictionary out;
@@ -86,19 +131,32 @@ Dictionary facts(Results& self, int k, int panel) {
   out["label"] = result.label;
   out["source"] = result.source.name;
   out["matrices"] = result.values.size();
-  out["options"] = options_of_result(result.options, result.layers);
+  out["relevance"] = result.relevance ? nb::object(relevance_of(*result.relevance)) : nb::none();
+  out["options"] = result.relevance ? relevance_options(*result.relevance, result.layers)
+                                    : options_of_result(result.options, result.layers);
   return out;
 }
 
 Dictionary generated_facts(Results& self, int k) {
   const auto& result = std::get<Generated>(result_at(self, k));
-  Dictionary options = options_of_result(result.options, result.layers), out;
+  Dictionary options, out;
+  // Relevance fuses and prepares nothing.
+  if (!result.how.relevance) options = options_of_result(result.options, result.layers);
+  options["layers"] = std::vector<int>{result.layers.begin, result.layers.end};
   options["count"] = result.how.count;
   options["temperature"] = result.how.temperature;
   options["top_k"] = result.how.top_k;
   options["top_p"] = result.how.top_p;
   options["seed"] = std::to_string(result.how.seed);
   options["position"] = result.how.own_position ? "own" : "predicting";
+  if (result.how.relevance) {
+    options["method"] = "relevance";
+    options["rule"] = to_string(*result.how.relevance);
+    out["outputs"] = result.outputs;
+    out["biases"] = result.biases;
+    if (result.span.size() > 0)
+      options["span"] = std::vector<int>{result.span.begin, result.span.end};
+  }
   out["options"] = options;
   out["prompt"] = result.prompt.tokens;
   out["prompt_ids"] = result.prompt.ids;
@@ -235,6 +293,10 @@ void bind_results(nb::module_& module) {
       .def("matrix", &matrix, "k"_a, "panel"_a = 0, "m"_a = 0,
            "Matrix m of result k, without a copy: [rows, n] float32, for flow float64; of a "
            "generated text [prompt, layers].")
+      .def("extra", &extra, "k"_a, "name"_a,
+           "'heads' or 'edges' of a result of relevance, or 'relevance' of a generated text, "
+           "without "
+           "a copy.")
       .def("agreement", &agreement, "k"_a,
            "Spearman's rank correlation between the panels of a comparison, [P, P] float32.")
       .def(

@@ -125,9 +125,14 @@ void fields_of(Archive& archive, Options& one) {
 }
 
 template <class Archive>
+void fields_of(Archive& archive, Slice& one) {
+  archive(one.begin, one.end);
+}
+
+template <class Archive>
 void fields_of(Archive& archive, GenerateOptions& one) {
   archive(one.count, one.temperature, one.top_k, one.top_p, one.seed, one.ignore_end,
-          one.own_position, one.attribute);
+          one.own_position, one.attribute, one.relevance, one.span);
 }
 
 template <class Archive>
@@ -158,6 +163,12 @@ void fields_of(Archive& archive, GradientRecord& one) {
 }
 
 template <class Archive>
+void fields_of(Archive& archive, RelevanceRecord& one) {
+  archive(one.rule, one.target.logit, one.target.against, one.output, one.sum, one.rest, one.steps,
+          one.baseline, one.layer, one.heads, one.edges);
+}
+
+template <class Archive>
 void fields_of(Archive& archive, CutArc& one) {
   archive(one.layer, one.from, one.to, one.capacity);
 }
@@ -170,8 +181,8 @@ void fields_of(Archive& archive, Timing& one) {
 template <class Archive>
 void fields_of(Archive& archive, Attribution& one) {
   archive(one.method, one.options, one.layers, one.source, one.rows, one.outputs, one.mean_row,
-          one.by_layer, one.columns, one.values, one.exact, one.gradient, one.cut, one.notes,
-          one.timing, one.label);
+          one.by_layer, one.columns, one.values, one.has_signs, one.exact, one.gradient,
+          one.relevance, one.cut, one.notes, one.timing, one.label);
 }
 
 template <class Archive>
@@ -189,7 +200,8 @@ void fields_of(Archive& archive, Metrics& one) {
 template <class Archive>
 void fields_of(Archive& archive, Generated& one) {
   archive(one.options, one.how, one.prompt, one.layers, one.tokens, one.ids, one.text, one.ended,
-          one.values, one.shown, one.shown_by_layer, one.notes, one.timing);
+          one.values, one.relevance, one.span, one.outputs, one.biases, one.shown,
+          one.shown_by_layer, one.notes, one.timing);
 }
 
 template <class Kind>

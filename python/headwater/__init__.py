@@ -18,7 +18,7 @@ from ._engine import set_threads, threads, version
 from .encoder_decoder import EncoderDecoder, encoder_decoder
 from .errors import Error
 from .generated import Generation, generate, generation
-from .methods import average, compare, flow, gradient, info, metrics, raw, rollout, run
+from .methods import average, compare, flow, gradient, info, metrics, raw, relevance, rollout, run
 from .result import Attribution, Comparison, Metrics
 from .source import Source, models, open
 
@@ -50,7 +50,7 @@ __all__ = ["Attribution", "AttentionRollout", "Capture", "Comparison", "EncoderD
            "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
            "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
            "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
-           "metrics", "metrics_over", "models", "open", "raw", "rollout", "run", "set_threads", "threads", "to_pandas",
+           "metrics", "metrics_over", "models", "open", "raw", "relevance", "rollout", "run", "set_threads", "threads", "to_pandas",
            "to_parquet", "torch", "word_attributions"]
 
 

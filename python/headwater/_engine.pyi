@@ -44,7 +44,7 @@ class Inputs:
     def example(self, item: int) -> dict[str, Any]:
         """What is known about an item before it is read."""
 
-def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False) -> Inputs:
+def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = []) -> Inputs:
     """
     The attention in a file, or a model by its folder or name, run when a method asks.
     """
@@ -84,6 +84,11 @@ class Results:
     def matrix(self, k: int, panel: int = 0, m: int = 0) -> Annotated[NDArray, dict(shape=(None, None))]:
         """
         Matrix m of result k, without a copy: [rows, n] float32, for flow float64; of a generated text [prompt, layers].
+        """
+
+    def extra(self, k: int, name: str) -> Annotated[NDArray, dict(shape=(None, None))]:
+        """
+        'heads' or 'edges' of a result of relevance, or 'relevance' of a generated text, without a copy.
         """
 
     def agreement(self, k: int) -> Annotated[NDArray, dict(shape=(None, None))]:
@@ -141,6 +146,11 @@ def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | N
 def gradient(inputs: Inputs, items: Sequence[int], options: Options, rule: str = 'gradient', target: str = 'best', against: str = '') -> Results:
     """Gradient x attention of a model directory: [rows, n] float32."""
 
+def relevance(inputs: Inputs, items: Sequence[int], rule: str = 'frozen', target: str = 'best', against: str = '', row: str = '', by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None, baseline: str = '') -> Results:
+    """
+    Signed relevance of each token of a model directory's input: [1, n] float32.
+    """
+
 def metrics(inputs: Inputs, options: Options, layer: int = -1) -> Results:
     """Eight numbers over the real rows of all items."""
 
@@ -153,7 +163,7 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known about an item; reads its lowest layer."""
 
-def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = []) -> Results:
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None) -> Results:
     """
     Text that a model directory writes, and which prompt tokens each token comes from.
     """

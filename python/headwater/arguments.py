@@ -46,10 +46,17 @@ class SourceWords(InputWords, total=False):
     """The keywords of `headwater.open`."""
 
     text: str | Sequence[str] | None
+    prompt: str | Sequence[str] | None
 
 
 class RunWords(OptionWords, InputWords, total=False):
     """What `headwater.run` takes beside its own keywords."""
+
+    item: int | None
+
+
+class ModelWords(SourceWords, total=False):
+    """What relevance takes beside its own keywords: nothing is fused or prepared for it."""
 
     item: int | None
 

@@ -17,7 +17,7 @@ from typing import Any, Callable, Mapping, Sequence, Unpack
 import numpy as np
 
 from . import _engine
-from .arguments import OptionWords, refuse, spelled_out, split
+from .arguments import OptionWords, layers_text, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
 from .protocols import Recorded, WithAttentions
@@ -33,6 +33,10 @@ class Generation(Saved):
 
     `prompt` and `generated` are tokens, `values` is M of the last layer, [n, m]. If headwater's own engine wrote the
     text, `text`, `prompt_ids` and `generated_ids` hold it and its ids.
+
+    With method='relevance', `relevance` [n, m + n] is in place of M, which is then empty: the signed relevance of each
+    token before for generated token s (one row for a span), of the prompt or generated. `outputs` are the logits that
+    the rows explain, `biases` what biases take of them.
     """
 
     def __init__(self, M: Array, prompt: list[str], generated: list[str], options: dict[str, Any], notes: list[str],
@@ -41,15 +45,18 @@ class Generation(Saved):
         self.text = ""
         self.prompt_ids: list[int] = []
         self.generated_ids: list[int] = []
+        self.relevance: NumPyArray | None = None
+        self.outputs: list[float] = []
+        self.biases: list[float] = []
         self._results = results
 
     @property
     def values(self) -> Array:
-        """M of the last layer, [n, m]."""
-        return self.M[:, :, -1]
+        """M of the last layer, [n, m], or the relevance."""
+        return self.M[:, :, -1] if self.relevance is None else self.relevance
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        array = to_numpy(self.M)
+        array = to_numpy(self.M) if self.relevance is None else self.relevance
         return array.astype(dtype) if dtype is not None else array
 
     def __eq__(self, other: object) -> bool:
@@ -57,14 +64,21 @@ class Generation(Saved):
         if not isinstance(other, Generation):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in (
-            "prompt", "generated", "options", "notes", "text", "prompt_ids", "generated_ids")) and \
-            same_values(self.M, other.M)
+            "prompt", "generated", "options", "notes", "text", "prompt_ids", "generated_ids", "outputs", "biases")) and \
+            same_values(self.M, other.M) and same_values(np.asarray(self.values), np.asarray(other.values))
 
     __hash__ = None  # type: ignore[assignment]
 
     def top(self, s: int, k: int = 5) -> list[tuple[str, float]]:
-        """The k prompt tokens from which most of generated token s comes."""
-        return largest(to_numpy(self.values[s]), self.prompt, k)
+        """The k prompt tokens from which most of generated token s comes; of relevance, also generated ones."""
+        return largest(to_numpy(self.values[s]), self._inputs(), k)
+
+    def _inputs(self) -> list[str]:
+        return self.prompt if self.relevance is None else self.prompt + self.generated
+
+    def _rows(self) -> list[str]:
+        span = self.options.get("span")
+        return self.generated if not span else ["".join(self.generated[slice(*span)])]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
@@ -78,7 +92,8 @@ class Generation(Saved):
 
     def _repr_html_(self) -> str:
         from .html import lines
-        return lines("generated tokens over the prompt", self.generated, to_numpy(self.values), self.prompt)
+        return lines("generated tokens over the prompt", self._rows(), to_numpy(self.values), self._inputs(),
+                     self.relevance is not None)
 
     def to_json(self) -> str:
         """All of the result as JSON."""
@@ -93,11 +108,14 @@ class Generation(Saved):
         from .plot import draw, pyplot
         size = min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))
         figure, ax = pyplot().subplots(figsize=size, layout="constrained")
-        draw(ax, to_numpy(self.values), _engine.labels(self.prompt), _engine.labels(self.generated))
+        draw(ax, to_numpy(self.values), _engine.labels(self._inputs()), _engine.labels(self._rows()),
+             signs=self.relevance is not None)
         ax.set_title(title)
         return figure
 
     def __repr__(self) -> str:
+        if self.relevance is not None:
+            return f"<headwater.Generation: {len(self.generated)} tokens after {len(self.prompt)}, relevance>"
         layers = self.M.shape[-1]
         return f"<headwater.Generation: {len(self.generated)} tokens over {len(self.prompt)}, {layers} layers>"
 
@@ -106,23 +124,32 @@ class Generation(Saved):
 def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: Sequence[int] | None = None,
              continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0,
              top_p: float = 1.0, seed: int = 0, stop: str | int | Sequence[str | int] = (), ignore_end: bool = False,
-             position: str = "predicting", **words: Unpack[OptionWords]) -> Generation:
+             position: str = "predicting", method: str = "rollout", rule: str | None = None, span: Any = None,
+             **words: Unpack[OptionWords]) -> Generation:
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
     Greedy at temperature 0. Give `ids` instead of a prompt if you have them. `continuation` is text that exists
     already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text as the
     model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
-    residual, empty, divide, layers. Raises headwater.Error.
+    residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
+    `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target. Raises
+    headwater.Error.
     """
     options, _ = split(words)
     refuse(words, "generate", ALL_ROWS)
     check_position(position)
+    if method not in ("rollout", "relevance"):
+        raise Error(f"unknown method '{method}'; there are rollout and relevance")
+    if method == "rollout" and rule is not None:
+        raise Error("`rule`: was given without relevance, expected both; add method='relevance'")
     stops = [str(one) for one in ([stop] if isinstance(stop, (str, int)) else stop)]
     if stops and (ignore_end or continuation is not None):
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
     results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
-                               count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops)
+                               count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
+                               (rule or "frozen") if method == "relevance" else None,
+                               None if span is None else layers_text(span))
     facts = results.generated(0)
     begin, end = facts["options"]["layers"]
     M = np.zeros((facts["matrices"], len(facts["prompt"]), end - begin), dtype=np.float32)
@@ -130,6 +157,9 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
         M[s] = results.matrix(0, m=s)
     out = Generation(M, facts["prompt"], facts["generated"], facts["options"], facts["notes"], results)
     out.text, out.prompt_ids, out.generated_ids = facts["text"], facts["prompt_ids"], facts["generated_ids"]
+    if method == "relevance":
+        out.relevance = results.extra(0, "relevance")
+        out.outputs, out.biases = facts["outputs"], facts["biases"]
     return out
 
 

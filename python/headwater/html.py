@@ -26,16 +26,18 @@ def colour(share: float) -> str:
 def row_of(result: Attribution) -> str:
     """The row of a result that is shown."""
     labels = _engine.labels(result.tokens)
-    return shaded(result.row(), [labels[j] for j in result.columns] if result.columns else labels)
+    names = [labels[j] for j in result.columns] if result.columns else labels
+    return shaded(result.row(), names, result.has_signs)
 
 
-def shaded(values: NumPyArray, labels: list[str]) -> str:
-    """A row as its tokens; the larger the value, the darker the background."""
-    largest = float(values.max()) or 1.0
+def shaded(values: NumPyArray, labels: list[str], signs: bool = False) -> str:
+    """A row as its tokens; the larger the value, the darker the background: green, or red and blue for signs."""
+    largest = float(np.abs(values).max()) or 1.0
     spans = []
     for label, value in zip(labels, values):
-        share = max(float(value), 0.0) / largest
-        spans.append(f'<span title="{float(value):.4g}" style="background:rgba(33,145,140,{share:.3f});padding:1px 3px;'
+        share = abs(float(value)) / largest
+        colour = "33,145,140" if not signs else "178,24,43" if value > 0 else "33,102,172"
+        spans.append(f'<span title="{float(value):.4g}" style="background:rgba({colour},{share:.3f});padding:1px 3px;'
                      f'border-radius:2px">{html.escape(label)}</span>')
     return '<div style="line-height:1.9">' + " ".join(spans) + "</div>"
 
@@ -64,10 +66,10 @@ def page(result: Attribution) -> str:
     return f"<div>{head}{row_of(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
 
 
-def lines(title: str, outputs: list[str], values: NumPyArray, inputs: list[str]) -> str:
+def lines(title: str, outputs: list[str], values: NumPyArray, inputs: list[str], signs: bool = False) -> str:
     """One line for each output token, with its row over the inputs; the first MOST_CELLS of them."""
     names, labels = _engine.labels(outputs), _engine.labels(inputs)
-    rows = "".join(f"<tr><td><b>{html.escape(name)}</b></td><td>{shaded(row, labels)}</td></tr>"
+    rows = "".join(f"<tr><td><b>{html.escape(name)}</b></td><td>{shaded(row, labels, signs)}</td></tr>"
                    for name, row in list(zip(names, values))[:MOST_CELLS])
     rest = f"<small>and {len(names) - MOST_CELLS} more</small>" if len(names) > MOST_CELLS else ""
     return f"<div><b>{html.escape(title)}</b><table>{rows}</table>{rest}</div>"

@@ -5,7 +5,7 @@ import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
 from . import _engine, arrays
-from .arguments import DEFAULTS, OPTIONS, READING, RunWords, SourceWords, Words, one_row, spelled_out, split
+from .arguments import DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, spelled_out, split
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
@@ -119,6 +119,27 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
 
 
 @spelled_out
+def relevance(attention: Attention, *, target: Any = "best", against: str | int = "", rule: str = "frozen",
+              row: int | str | None = None, by_layer: bool = False, heads: bool = False, edges: int | None = None,
+              steps: int | None = None, baseline: str | int = "", **words: Unpack[ModelWords]) -> Attribution:
+    """Which input tokens an output of a model comes from, for and against: [n], signed; [B, n] for a batch.
+
+    Takes a model directory, which runs here (with text, prompt, ids or image). `target` is 'best', or the number or
+    name of a class or token; the logit of `against` is subtracted. `row` is the token whose logit is meant, where
+    every token has some. `rule` is 'frozen' (attention weights are constants; the values and what biases take sum to
+    the logit), 'attnlrp' (relevance also passes through queries and keys) or 'integrated' (integrated gradients in
+    `steps` steps from `baseline`: 'mask', 'zero' or a word). `by_layer` gives [1 + L, n]: the input, then after each
+    layer. The result's `relevance` has the target, the output, the sum and what biases take; with `heads`, the share
+    of each head as `result.heads` [L, H]; with `edges=K`, what each output token of layer K took from each input
+    token as `result.edges` [n, n]. The remaining keywords are those of `headwater.open`. Raises headwater.Error.
+    """
+    source, items, batch, _ = opened(attention, words)
+    results = _engine.relevance(source.inputs, items, rule, str(target), str(against), "" if row is None else str(row),
+                                by_layer, heads, edges, steps, str(baseline))
+    return Attribution(results, source.kind, batch=batch, one_row=True)
+
+
+@spelled_out
 def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Metrics:
     """Eight numbers over all real rows of the batch.
 
@@ -168,10 +189,11 @@ def run(model: Attention, text: str | Sequence[str] | None = None, *, method: st
         **words: Unpack[RunWords]) -> Attribution:
     """Runs a model directory, or a model that ships, on a text and returns its attribution.
 
-    `headwater.run("verb-number", "The keys to the cabinet")` is its rollout. `method` is 'rollout', 'flow', 'average'
-    or 'raw'.
+    `headwater.run("verb-number", "The keys to the cabinet")` is its rollout. `method` is 'rollout', 'flow', 'average',
+    'raw' or 'relevance'.
     """
-    known: dict[str, Callable[..., Attribution]] = dict(rollout=rollout, flow=flow, average=average, raw=raw)
+    known: dict[str, Callable[..., Attribution]] = dict(rollout=rollout, flow=flow, average=average, raw=raw,
+                                                    relevance=relevance)
     if method not in known:
         raise Error(f"unknown method '{method}'; there are {', '.join(known)}")
     return known[method](model, text=text, **words)

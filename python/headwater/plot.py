@@ -34,10 +34,12 @@ def interactive_backends() -> list[str]:
 
 
 def draw(ax: Any, values: Any, columns: Sequence[str], rows: Sequence[str], *, vmax: float | None = None,
-         bar: str = "", most: int = 48) -> Any:
-    """Draws a viridis map on `ax`, with at most `most` labels on each side."""
-    image = ax.imshow(values, cmap="viridis", vmin=0, vmax=vmax, aspect="equal" if len(rows) > 1 else "auto",
-                      interpolation="nearest")
+         bar: str = "", most: int = 48, signs: bool = False) -> Any:
+    """Draws a viridis map on `ax`, with at most `most` labels on each side; of signed values, red and blue."""
+    if signs:
+        vmax = float(np.abs(values).max()) or 1.0 if vmax is None else vmax
+    image = ax.imshow(values, cmap="RdBu_r" if signs else "viridis", vmin=-(vmax or 0) if signs else 0, vmax=vmax,
+                      aspect="equal" if len(rows) > 1 else "auto", interpolation="nearest")
     for names, ticks, labels, angle in ((columns, ax.set_xticks, ax.set_xticklabels, 45),
                                        (rows, ax.set_yticks, ax.set_yticklabels, 0)):
         places = range(0, len(names), max(1, -(-len(names) // most)))
@@ -60,7 +62,7 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
     values = to_numpy(result.values)
     names = row_names(result)
     if result.by_layer and values.ndim == 2:
-        names = [f"layer {layer}" for layer in result.by_layer]
+        names = ["input" if layer < 0 else f"layer {layer}" for layer in result.by_layer]
     elif result.by_layer:
         values = values[-1]
     values = np.atleast_2d(values)
@@ -69,7 +71,7 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
         _, ax = plt.subplots(figsize=(size, min(2 + 0.25 * values.shape[0], 14)), layout="constrained")
     columns = _engine.labels(result.tokens)
     draw(ax, values, [columns[j] for j in result.columns] if result.columns else columns, names, vmax=vmax,
-         bar=result.method)
+         bar="relevance: red for, blue against" if result.has_signs else result.method, signs=result.has_signs)
     ax.set_xlabel("input tokens")
     ax.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
     ax.set_title(title if title is not None else result.label or result.method)

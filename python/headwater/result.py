@@ -18,9 +18,11 @@ class Attribution:
     the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
     device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
     input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
-    `by_layer` the top layers, `columns` the input tokens where not all were asked for, `cut` (of flow, if asked for)
+    `by_layer` the top layers (-1 is the input itself, of relevance), `columns` the input tokens where not all were asked for, `cut` (of flow, if asked for)
     the weights that limit it as (layer, output token, input token, weight), `options` what the method was asked, and
-    `notes` what happened on the way. Results can be pickled, copied and compared with ==.
+    `notes` what happened on the way. Of relevance, whose values have signs, `relevance` says the target and what its
+    output sums from, and `heads` and `edges` are arrays where they were asked for, else None (for a batch, each is a
+    list with an entry for each item). Results can be pickled, copied and compared with ==.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
@@ -42,8 +44,25 @@ class Attribution:
         self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
+        self.relevance: Any = [fact["relevance"] for fact in facts] if batch else first["relevance"]
+        self.heads: Any = self._extra("heads", len(facts))
+        self.edges: Any = self._extra("edges", len(facts))
         self.notes: list[str] = [note for fact in facts for note in fact["notes"]]
         self.values: Array = self._collect(facts) if values is None else values
+
+    def _extra(self, name: str, count: int) -> Any:
+        if (self.relevance[0] if self.batch else self.relevance) is None:
+            return None
+        found = [self._results.extra(k, name) for k in range(count)]
+        if found[0].size == 0:
+            return None
+        arrays = [self._kind.back(array) for array in found]
+        return arrays if self.batch else arrays[0]
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether values speak for the target, if positive, or against it, if negative."""
+        return self.method == "relevance"
 
     def _collect(self, facts: list[dict[str, Any]]) -> Array:
         items = []
@@ -102,7 +121,7 @@ class Attribution:
 
     def _identity(self) -> tuple[Any, ...]:
         return (self.method, self.label, self.source, self.options, self.by_layer, self.columns, self.tokens, self.rows,
-                self.notes, self.batch)
+                self.relevance, self.notes, self.batch)
 
     def __eq__(self, other: object) -> bool:
         """Whether everything is the same: values, tokens, rows, options, notes, method and source."""
@@ -124,13 +143,15 @@ class Attribution:
         one.__dict__.update(self.__dict__)
         one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
         one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
+        one.relevance, one.heads, one.edges = (None if part is None else part[k]
+                                               for part in (self.relevance, self.heads, self.edges))
         return one
 
     def matrix(self, k: int = 0) -> NumPyArray:
-        """Item k as [rows, n]; of a result by layer, the last layer's."""
+        """Item k as [rows, n]; of a result by layer, the last layer's, or for relevance the input's."""
         values = to_numpy(self.values[k]) if self.batch else to_numpy(self.values)
         if self.by_layer:
-            values = values[-1]
+            values = values[0 if self.by_layer[0] < 0 else -1]
         return values if values.ndim == 2 else values[None]
 
     def shown_row(self, k: int = 0) -> int:

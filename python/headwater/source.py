@@ -68,7 +68,7 @@ def models() -> dict[str, Path]:
 
 
 def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
-         sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None,
+         sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None, prompt: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
          image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None, truncate: bool = False,
          name: str | None = None, call: int | None = None) -> Source:
@@ -78,12 +78,13 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     [H, n, n] or [B, H, n, n]. `axes` names other orders. `attention_mask` is [n] or [B, n]; positions where it is 0
     are cropped. `tokens` is a list of n words, or one such list for each item. `sums='any'` accepts rows that do not
     sum to 1, `nan='identity'` replaces rows that hold NaN. A model directory, or the name of a model that ships, needs
-    `text` (one or several), `text_pair`, `ids` or `image`; `truncate` cuts long texts. `call` chooses among the calls
+    `text` (one or several), `text_pair`, `prompt` (one or several: as text, for a model that predicts the next word,
+    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. `call` chooses among the calls
     that a capture saw. Raises headwater.Error.
     """
     if isinstance(source, Source):
         return source
-    inputs_of_model = dict(text=text, text_pair=text_pair, ids=ids, image=image)
+    inputs_of_model = dict(text=text, prompt=prompt, text_pair=text_pair, ids=ids, image=image)
     if isinstance(source, Recorded):
         for word, value in (inputs_of_model | dict(axes=axes or None)).items():
             if value is not None:
@@ -104,17 +105,18 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
                        name=name or "memory")
 
 
-def _open_path(path: str, *, text: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, tokens: Any, axes: str,
+def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, tokens: Any, axes: str,
                sums: str, nan: str) -> Source:
-    texts = [text] if isinstance(text, str) else list(text or [])
+    texts, prompts = ([one] if isinstance(one, str) else list(one or []) for one in (text, prompt))
     images = [image] if isinstance(image, (str, os.PathLike)) else list(image or [])
     inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[int(one) for one in ids or []],
                           images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
-                          tokens=[str(token) for token in tokens or []], **read_words(sums, nan))
+                          tokens=[str(token) for token in tokens or []], prompts=prompts, **read_words(sums, nan))
     if len(inputs) == 0:
         raise Error(f"{path}: is a model and has no input to run on; give `text`, `ids` or `image`")
-    given = text is not None or ids is not None or image is not None
-    batch = not isinstance(text, (str, type(None))) or isinstance(image, (list, tuple)) if given else None
+    given = text is not None or prompt is not None or ids is not None or image is not None
+    several = not all(isinstance(one, (str, type(None))) for one in (text, prompt))
+    batch = several or isinstance(image, (list, tuple)) if given else None
     return Source(inputs, Kind(), path, batch=batch)
 
 

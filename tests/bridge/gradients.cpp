@@ -4,12 +4,17 @@
 // AGAINST or ROW. OUT gets floats: all logits; the target's id, row, value and, with one against
 // it, that one's; the maps of all layers for the mean of heads, then for each head; the input
 // gradient's norms and products with the input.
+//
+// With one word more, RULE, OUT gets relevance instead: output, sum and rest; that of each token;
+// that after each layer; the heads of each layer; the edges of layer 1. Integrated gradients have
+// three words: integrated, the number of steps and the baseline, and only the first two parts.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
+#include "headwater/result/relevance_record.h"
 
 namespace headwater {
 namespace {
@@ -92,8 +97,37 @@ void write_all(const std::shared_ptr<const Model>& owned, const Input& input,
   put(out, answer.input.times_input);
 }
 
+template <class Input>
+void write_relevance(const std::shared_ptr<const Model>& model, const Input& input,
+                     const std::vector<int>& ids, const RelevanceRequest& request,
+                     const char* path) {
+  Description example;
+  example.tokens.resize(static_cast<size_t>(model->embed(input).rows()));
+  example.ids = ids;
+  const RelevanceAnswer answer = ModelSource(model, example, input).relevance(request);
+  std::ofstream out(path, std::ios::binary);
+  put(out, Vector{static_cast<float>(answer.output), static_cast<float>(answer.sum),
+                  static_cast<float>(answer.rest)});
+  put(out, answer.input);
+  for (const Matrix* part : {&answer.by_layer, &answer.heads, &answer.edges}) put(out, *part);
+}
+
+RelevanceRequest relevance_request(const TargetRequest& target, int count, char** words) {
+  RelevanceRequest request;
+  static_cast<TargetRequest&>(request) = target;
+  request.rule = parse_relevance_rule(words[8]);
+  if (count == 11) {
+    request.steps = std::atoi(words[9]);
+    request.baseline = words[10];
+  } else {
+    request.by_layer = request.heads = true;
+    request.edges = 1;
+  }
+  return request;
+}
+
 int run(int count, char** words) {
-  if (count != 8) return 2;
+  if (count != 8 && count != 9 && count != 11) return 2;
   const std::shared_ptr<const Model> model = Model::open(words[1]);
   GradientRequest request;
   request.target = words[4];
@@ -102,9 +136,16 @@ int run(int count, char** words) {
   if (std::string(words[2]) == "ids") {
     TextInput input;
     for (const std::string& id : split(words[3])) input.ids.push_back(std::stoi(id));
-    write_all(model, input, input.ids, request, words[7]);
+    if (count == 8)
+      write_all(model, input, input.ids, request, words[7]);
+    else
+      write_relevance(model, input, input.ids, relevance_request(request, count, words), words[7]);
   } else {
-    write_all(model, read_pixels(split(words[3])), {}, request, words[7]);
+    const Pixels pixels = read_pixels(split(words[3]));
+    if (count == 8)
+      write_all(model, pixels, {}, request, words[7]);
+    else
+      write_relevance(model, pixels, {}, relevance_request(request, count, words), words[7]);
   }
   return 0;
 }

@@ -46,7 +46,7 @@ TEST(BackwardReference, NormsHaveTheSlopesOfTheirDifferences) {
   Matrix x = normal_matrix(3, 9, 1), out(3, 9), dx(3, 9);
   const Matrix weights = normal_matrix(3, 9, 2);
   const std::vector<float> weight = normal_floats(9, 3), bias = normal_floats(9, 4);
-  reference().backward.layer_norm(x, weight, 1e-5, weights, Into::store, dx);
+  reference().backward.layer_norm(x, weight, 1e-5, Slope::tangent, weights, Into::store, dx);
   expect_slopes(
       x, dx,
       [&] {
@@ -54,7 +54,7 @@ TEST(BackwardReference, NormsHaveTheSlopesOfTheirDifferences) {
         return total(out, weights);
       },
       1e-3);
-  reference().backward.rms_norm(x, weight, 1e-5, weights, Into::store, dx);
+  reference().backward.rms_norm(x, weight, 1e-5, Slope::tangent, weights, Into::store, dx);
   expect_slopes(
       x, dx,
       [&] {
@@ -73,7 +73,7 @@ TEST(BackwardReference, ActivationsHaveTheSlopesOfTheirDifferences) {
       x(t, 0) = static_cast<float>(t) - 4.1f;
       weights(t, 0) = gradient(t, 0) = 1;
     }
-    reference().backward.activation(x, activation, gradient);
+    reference().backward.activation(x, activation, Slope::tangent, gradient);
     expect_slopes(
         x, gradient,
         [&] {
@@ -96,9 +96,49 @@ TEST(BackwardReference, GatedUnitsHaveTheSlopesOfTheirDifferences) {
     return total(out, weights);
   };
   Matrix d_gate = gate.copy(), d_up = up.copy();
-  reference().backward.gated(Activation::silu, weights, d_gate, d_up);
+  reference().backward.gated(Activation::silu, Slope::tangent, weights, d_gate, d_up);
   expect_slopes(gate, d_gate, y, 1e-3);
   expect_slopes(up, d_up, y, 1e-3);
+}
+
+// f(x) / x times x is f(x): the secant loses nothing, and none of it is cut off at 0.
+TEST(BackwardReference, SecantsTakeTheInputToTheOutput) {
+  const std::vector<float> one = {1};
+  const Weights identity{DType::f32, reinterpret_cast<const std::byte*>(one.data()), 1, 1, false};
+  for (const Activation activation : activations) {
+    Matrix x(9, 1), out(9, 1), slope(9, 1);
+    for (int t = 0; t < 9; ++t) {
+      x(t, 0) = static_cast<float>(t - 4);
+      slope(t, 0) = 1;
+    }
+    reference().backward.activation(x, activation, Slope::secant, slope);
+    reference().network.linear(x, identity, {{}, activation, {}}, out);
+    for (int t = 0; t < 9; ++t) EXPECT_NEAR(slope(t, 0) * x(t, 0), out(t, 0), 1e-6);
+    const float at_zero = activation == Activation::relu                                     ? 0
+                          : activation == Activation::none || activation == Activation::tanh ? 1
+                                                                                             : 0.5f;
+    EXPECT_EQ(slope(4, 0), at_zero);
+  }
+  const Matrix x = normal_matrix(3, 9, 1), weights = normal_matrix(3, 9, 2);
+  const std::vector<float> weight = normal_floats(9, 3);
+  Matrix out(3, 9), dx(3, 9);
+  for (const bool centred : {true, false}) {
+    if (centred) {
+      reference().network.layer_norm(x, weight, {}, 1e-5, out);
+      reference().backward.layer_norm(x, weight, 1e-5, Slope::secant, weights, Into::store, dx);
+    } else {
+      reference().network.rms_norm(x, weight, 1e-5, out);
+      reference().backward.rms_norm(x, weight, 1e-5, Slope::secant, weights, Into::store, dx);
+    }
+    EXPECT_NEAR(total(dx, x), total(out, weights), 1e-5);
+  }
+  Matrix gate = normal_matrix(3, 9, 4), up = normal_matrix(3, 9, 5);
+  const Matrix g = gate.copy(), u = up.copy();
+  reference().backward.gated(Activation::silu, Slope::secant, weights, gate, up);
+  EXPECT_NEAR(total(gate, g), total(up, u), 1e-5);
+  for (int t = 0; t < 3; ++t)
+    for (int k = 0; k < 9; ++k) out(t, k) = u(t, k) * g(t, k) / (1 + std::exp(-g(t, k)));
+  EXPECT_NEAR(total(gate, g) + total(up, u), total(out, weights), 1e-5);
 }
 
 struct AttendedShape {
@@ -144,7 +184,8 @@ TEST(BackwardReference, AttentionHasTheSlopesOfItsDifferences) {
         AttendedShape{7, 3, 2, 1, {true, 3, 0}}}) {
     AttendedInput input(shape);
     Output found(shape);
-    reference().backward.attention(input.attention, input.gradient.span(), found.parts(shape), {});
+    reference().backward.attention(input.attention, input.gradient.span(), {}, found.parts(shape),
+                                   {});
     Matrix out(shape.n, shape.heads * shape.size);
     for (int k = 0; k < 3; ++k)
       expect_slopes(
@@ -170,7 +211,7 @@ TEST(BackwardReference, MapIsThePositivePartOfAttentionTimesItsGradient) {
                      1,
                      {}};
   reference().backward.attention(
-      in, MatrixView(gradient.data(), 2, 1),
+      in, MatrixView(gradient.data(), 2, 1), {},
       {MatrixSpan(dq.data(), 2, 1), MatrixSpan(dk.data(), 2, 1), MatrixSpan(dv.data(), 2, 1)},
       {Reduce::sum, 1, 0, 1, MatrixSpan(map.data(), 2, 2)});
   EXPECT_EQ(map, (std::vector<float>{3, 0, 0, 2}));
@@ -194,9 +235,11 @@ TEST(Turned, IsTheMapTheOtherWayRound) {
 
 // The same in float, as people write it first.
 void plain_attention_backward(const AttendedShape& shape, const Attention& in, MatrixView gradient,
-                              const AttentionGradient& out, const HeadMap& fused) {
+                              const AttentionRule& rule, const AttentionGradient& out,
+                              const HeadMap& fused) {
   for (MatrixSpan part : {out.queries, out.keys, out.values})
-    for (int t = 0; t < part.rows(); ++t) std::ranges::fill(part.row(t), 0.0f);
+    if (rule.scores != 0 || part.data() == out.values.data())
+      for (int t = 0; t < part.rows(); ++t) std::ranges::fill(part.row(t), 0.0f);
   for (int r = 0; r < shape.n; ++r)
     for (int h = 0; h < shape.heads; ++h) {
       const int q = h * shape.size, k = h / (shape.heads / shape.groups) * shape.size;
@@ -217,15 +260,18 @@ void plain_attention_backward(const AttendedShape& shape, const Attention& in, M
       for (int j = begin; j < end; ++j) along += p[j] * dp[j];
       for (int j = begin; j < end; ++j)
         for (int d = 0; d < shape.size; ++d) {
-          const float ds = in.scale * p[j] * (dp[j] - along);
-          out.queries(r, q + d) += ds * in.keys(j, k + d);
-          out.keys(j, k + d) += ds * in.queries(r, q + d);
-          out.values(j, k + d) += p[j] * gradient(r, q + d);
+          const float ds = rule.scores * in.scale * p[j] * (dp[j] - along);
+          if (rule.scores != 0) {
+            out.queries(r, q + d) += ds * in.keys(j, k + d);
+            out.keys(j, k + d) += ds * in.queries(r, q + d);
+          }
+          out.values(j, k + d) += rule.values * p[j] * gradient(r, q + d);
         }
       const int place = h - fused.first_head;
       if (place < 0 || place >= fused.count) continue;
       for (int j = 0; j < shape.n; ++j) {
-        const float here = fused.weight * std::max(0.0f, p[j] * dp[j]);
+        const float product = p[j] * dp[j];
+        const float here = fused.weight * (rule.positive ? std::max(0.0f, product) : product);
         float& old = fused.map(r, j);
         if (place == 0)
           old = here;
@@ -244,16 +290,17 @@ class BackwardKernel : public EachKernel {
     EXPECT_TRUE(map_.verdict()) << "map";
   }
 
-  void check(const AttendedShape& shape, HeadMap fused) {
+  void check(const AttendedShape& shape, HeadMap fused, const AttentionRule& rule = {}) {
     AttendedInput input(shape);
     Output got(shape), plain(shape), exact(shape);
     fused.map = got.map.span();
-    GetParam().backward.attention(input.attention, input.gradient.span(), got.parts(shape), fused);
+    GetParam().backward.attention(input.attention, input.gradient.span(), rule, got.parts(shape),
+                                  fused);
     fused.map = plain.map.span();
-    plain_attention_backward(shape, input.attention, input.gradient.span(), plain.parts(shape),
-                             fused);
+    plain_attention_backward(shape, input.attention, input.gradient.span(), rule,
+                             plain.parts(shape), fused);
     fused.map = exact.map.span();
-    reference().backward.attention(input.attention, input.gradient.span(), exact.parts(shape),
+    reference().backward.attention(input.attention, input.gradient.span(), rule, exact.parts(shape),
                                    fused);
     rows_.see(got.rows.span(), plain.rows.span(), exact.rows.span());
     map_.see(got.map.span(), plain.map.span(), exact.map.span());
@@ -292,17 +339,43 @@ TEST_P(BackwardKernel, AttentionJoinsTheHeadsThatAreAskedFor) {
   }
 }
 
+// What a rule does not compute stays as it was, in every implementation.
+TEST_P(BackwardKernel, AttentionFollowsTheRule) {
+  for (const AttentionRule& rule :
+       {AttentionRule{0, 1, true}, AttentionRule{0, 1, false}, AttentionRule{0.25f, 0.5f, false}}) {
+    for (int n = 1; n <= past_two_vectors; n += 3) {
+      check({n, 5, 2, 1, {}}, {Reduce::sum, 1, 0, 2, {}}, rule);
+      check({n, 4, 2, 2, {true, 0, 0}}, {Reduce::max, 1, 0, 2, {}}, rule);
+    }
+    check({450, 12, 4, 2, {true, 100, 0}}, {Reduce::sum, 1, 1, 3, {}}, rule);
+    check({400, 16, 2, 1, {}}, {Reduce::sum, 1, 0, 0, {}}, rule);
+  }
+}
+
+TEST_P(BackwardKernel, FrozenAttentionNeedsNoMapAndNoPlaceForScores) {
+  const AttendedShape shape{420, 8, 4, 2, {true, 0, 0}};
+  AttendedInput input(shape);
+  Output with(shape), without(shape);
+  GetParam().backward.attention(input.attention, input.gradient.span(), {0, 1, false},
+                                with.parts(shape), {Reduce::sum, 1, 0, 4, with.map.span()});
+  AttentionGradient parts = without.parts(shape);
+  const MatrixSpan values = parts.values;
+  parts.queries = parts.keys = {};
+  GetParam().backward.attention(input.attention, input.gradient.span(), {0, 1, false}, parts, {});
+  EXPECT_TRUE(same_bytes(AttendedInput::part(shape, with.rows.span(), 2), values));
+}
+
 TEST_P(BackwardKernel, AttentionGivesTheSameBytesForEveryNumberOfThreads) {
   const AttendedShape shape{500, 32, 6, 2, {}};
   AttendedInput input(shape);
   Output one(shape);
   set_threads(1);
-  GetParam().backward.attention(input.attention, input.gradient.span(), one.parts(shape),
+  GetParam().backward.attention(input.attention, input.gradient.span(), {}, one.parts(shape),
                                 {Reduce::sum, 1, 0, 6, one.map.span()});
   for (int count : {2, 3, 5}) {
     Output several(shape);
     set_threads(count);
-    GetParam().backward.attention(input.attention, input.gradient.span(), several.parts(shape),
+    GetParam().backward.attention(input.attention, input.gradient.span(), {}, several.parts(shape),
                                   {Reduce::sum, 1, 0, 6, several.map.span()});
     EXPECT_TRUE(same_bytes(one.rows.span(), several.rows.span())) << count << " threads";
     EXPECT_TRUE(same_bytes(one.map.span(), several.map.span())) << count << " threads";
@@ -316,9 +389,10 @@ TEST_P(BackwardKernel, NormsAreAsGoodAsAPlainLoop) {
         const std::vector<float> weight = normal_floats(static_cast<size_t>(columns), 1);
         Island x(3, columns, 2), g(3, columns, 3), got(3, columns, 4), plain(3, columns, 4),
             exact(3, columns, 4);
+        const Slope slope = columns % 2 == 0 ? Slope::secant : Slope::tangent;
         const auto run = [&](const BackwardKernels& kernels, MatrixSpan dx) {
-          (centred ? kernels.layer_norm : kernels.rms_norm)(x.span(), weight, 1e-5, g.span(), into,
-                                                            dx);
+          (centred ? kernels.layer_norm : kernels.rms_norm)(x.span(), weight, 1e-5, slope, g.span(),
+                                                            into, dx);
         };
         run(GetParam().backward, got.span());
         run(reference().backward, exact.span());
@@ -333,6 +407,7 @@ TEST_P(BackwardKernel, NormsAreAsGoodAsAPlainLoop) {
             if (centred) sum += g.span()(t, k) * weight[k] / count;
             along += g.span()(t, k) * weight[k] * (x.span()(t, k) - mean) * scale / count;
           }
+          if (slope == Slope::secant) along = 0;
           for (int k = 0; k < columns; ++k) {
             const float z = (x.span()(t, k) - mean) * scale;
             const float dx = scale * (g.span()(t, k) * weight[k] - sum - z * along);
@@ -347,29 +422,30 @@ TEST_P(BackwardKernel, NormsAreAsGoodAsAPlainLoop) {
 }
 
 TEST_P(BackwardKernel, ActivationsAreWithinRounding) {
-  for (Activation activation : activations)
-    for (int columns = 1; columns <= 1500; columns += columns < past_two_vectors ? 1 : 700) {
-      Island x(2, columns, 1), got(2, columns, 2), exact(2, columns, 2);
-      for (int t = 0; t < 2; ++t)
-        for (int k = 0; k < columns; ++k)
-          x.span()(t, k) = t == 0 ? x.span()(t, k) * 5 : static_cast<float>(2 * k - columns) / 80;
-      GetParam().backward.activation(x.span(), activation, got.span());
-      reference().backward.activation(x.span(), activation, exact.span());
-      for (int t = 0; t < 2; ++t)
-        for (int k = 0; k < columns; ++k)
-          ASSERT_NEAR(got.span()(t, k), exact.span()(t, k), 2e-6)
-              << static_cast<int>(activation) << " at " << x.span()(t, k);
-      EXPECT_TRUE(got.sea_is_calm());
-      Island gate(2, columns, 3), up(2, columns, 4), gate2(2, columns, 3), up2(2, columns, 4);
-      GetParam().backward.gated(activation, x.span(), gate.span(), up.span());
-      reference().backward.gated(activation, x.span(), gate2.span(), up2.span());
-      for (int t = 0; t < 2; ++t)
-        for (int k = 0; k < columns; ++k) {
-          ASSERT_NEAR(gate.span()(t, k), gate2.span()(t, k), 4e-5);
-          ASSERT_NEAR(up.span()(t, k), up2.span()(t, k), 4e-5);
-        }
-      EXPECT_TRUE(gate.sea_is_calm() && up.sea_is_calm());
-    }
+  for (const Activation activation : activations)
+    for (const Slope slope : {Slope::tangent, Slope::secant})
+      for (int columns = 1; columns <= 1500; columns += columns < past_two_vectors ? 1 : 700) {
+        Island x(2, columns, 1), got(2, columns, 2), exact(2, columns, 2);
+        for (int t = 0; t < 2; ++t)
+          for (int k = 0; k < columns; ++k)
+            x.span()(t, k) = t == 0 ? x.span()(t, k) * 5 : static_cast<float>(k - columns / 2) / 40;
+        GetParam().backward.activation(x.span(), activation, slope, got.span());
+        reference().backward.activation(x.span(), activation, slope, exact.span());
+        for (int t = 0; t < 2; ++t)
+          for (int k = 0; k < columns; ++k)
+            ASSERT_NEAR(got.span()(t, k), exact.span()(t, k), 2e-6)
+                << static_cast<int>(activation) << " at " << x.span()(t, k);
+        EXPECT_TRUE(got.sea_is_calm());
+        Island gate(2, columns, 3), up(2, columns, 4), gate2(2, columns, 3), up2(2, columns, 4);
+        GetParam().backward.gated(activation, slope, x.span(), gate.span(), up.span());
+        reference().backward.gated(activation, slope, x.span(), gate2.span(), up2.span());
+        for (int t = 0; t < 2; ++t)
+          for (int k = 0; k < columns; ++k) {
+            ASSERT_NEAR(gate.span()(t, k), gate2.span()(t, k), 4e-5);
+            ASSERT_NEAR(up.span()(t, k), up2.span()(t, k), 4e-5);
+          }
+        EXPECT_TRUE(gate.sea_is_calm() && up.sea_is_calm());
+      }
 }
 
 HEADWATER_EACH_KERNEL(BackwardKernel);

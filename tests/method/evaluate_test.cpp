@@ -46,6 +46,14 @@ class ThreeTokens : public Source, public Differentiable {
     GradientAnswer answer;
     answer.target.logit = {"yes", 1, request.row.value_or(0), 2.0};
     answer.input.norm = norms;
+    answer.input.times_input = {-1, 2, 1};
+    return answer;
+  }
+  RelevanceAnswer relevance(const RelevanceRequest& request) override {
+    EXPECT_EQ(request.target, asked.target);
+    EXPECT_EQ(request.row, asked.row);
+    RelevanceAnswer answer;
+    answer.input = relevances[static_cast<size_t>(request.rule)];
     return answer;
   }
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
@@ -59,6 +67,7 @@ class ThreeTokens : public Source, public Differentiable {
   std::vector<Vector> rows = {{0.2f, 0.5f, 0.3f}, {0.1f, 0.3f, 0.6f}};
   std::vector<Vector> gradient_rows = {{0.3f, 0.1f, 0}, {0, 0.2f, 0.1f}};
   Vector norms = {1, 3, 2};
+  std::vector<Vector> relevances = {{-1, 3, 2}, {3, 2, 1}, {2, 1, 3}};  // by rule
   std::vector<double> costs = {0.1, 0.4, 0.2};
   GradientRequest asked;
   int outcomes = 0;
@@ -112,8 +121,25 @@ TEST(Evaluate, CorrelatesEachMethodAtEachLayerAsAPersonWould) {
   expect_near(means(methods, "gradient"), {-0.5, 1});
   // (1.3 0.1 0), then (1 0.2 0.1) + 1 * (0.3 0.1 0).
   expect_near(means(methods, "chefer"), {-0.5, -0.5});
+  // One number each: these follow the whole model. Signs count.
+  expect_near(means(methods, "gradient-x-input"), {1});
+  expect_near(means(methods, "frozen"), {1});
+  expect_near(means(methods, "attnlrp"), {-0.5});
+  expect_near(means(methods, "integrated"), {-0.5});
   // The same ranks in the other reference.
   expect_near(means(result.correlations[1].methods, "raw"), {1, 0.5});
+}
+
+TEST(Evaluate, HasOnlyTheMethodsThatWereAskedFor) {
+  ThreeTokens source;
+  const Evaluation result =
+      evaluate(source, {}, {.faithfulness = true, .methods = {"frozen", "rollout"}});
+  EXPECT_EQ(result.methods, (std::vector<std::string>{"rollout", "frozen"}));
+  std::vector<std::string> found;
+  for (const FaithfulnessSpread& one : result.faithfulness) found.push_back(one.method);
+  EXPECT_EQ(found, (std::vector<std::string>{"rollout", "frozen", "input-gradient", "blank-out"}));
+  expect_error(Error::Kind::usage, {"'frozzen'", "did you mean 'frozen'"},
+               [] { Evaluator({}, {.methods = {"frozzen"}}); });
 }
 
 TEST(Evaluate, GivesMeanAndDeviationOverExamples) {

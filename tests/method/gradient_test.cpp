@@ -29,6 +29,7 @@ class TwoTokens : public Source, public Differentiable {
     }
     return {{{"yes", 1, 0, 2.5}, {}}, {{1, 2}, {3, 4}}};
   }
+  RelevanceAnswer relevance(const RelevanceRequest&) override { return {}; }
   Outcome outcome(const Logit&, std::span<const int>) override { return {}; }
   GradientRequest asked;
 

@@ -188,7 +188,7 @@ TEST(Overlay, IsDrawnInAllFormats) {
 
 TEST(PatchScale, BeginsAtTheSmallestValueUnlessAllAreAlike) {
   const auto ends = [](std::vector<float> values) {
-    const ScaleEnds scale = patch_scale(values);
+    const ScaleEnds scale = patch_scale(values, false);
     return std::pair(static_cast<float>(scale.bottom), static_cast<float>(scale.top));
   };
   EXPECT_EQ(ends({0.5f, 0.25f, 0.5f}), std::pair(0.25f, 0.5f));

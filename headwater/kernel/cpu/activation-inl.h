@@ -19,10 +19,10 @@ HWY_INLINE FloatVec gated(FloatVec x, FloatVec y) {
   return hn::Div(x, hn::Add(one, exp_of(hn::Neg(y))));
 }
 
-// x P(x), P the normal distribution. P(-t) = exp(-t^2 / 2) m(t) for t >= 0. m falls slowly: it is a
+// P(x), the normal distribution. P(-t) = exp(-t^2 / 2) m(t) for t >= 0. m falls slowly: it is a
 // polynomial in 1 / (1 + t / 4), fitted to the least relative error, 8e-9. This keeps the digits of
 // the left tail, which 1 + erf would lose.
-HWY_INLINE FloatVec gelu(FloatVec x) {
+HWY_INLINE FloatVec normal_below(FloatVec x) {
   const Floats d;
   const FloatVec one = hn::Set(d, 1.0f);
   const FloatVec t = hn::Abs(x);
@@ -31,7 +31,7 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
       hn::Mul(u, polynomial(u, 0.09975104f, 0.09943588f, 0.09595615f, 0.07006554f, 0.09195072f,
                             0.0033288726f, 0.039221305f, 0.043886334f, -0.05960837f, 0.016012521f));
   const FloatVec tail = hn::Mul(exp_of(hn::Mul(hn::Mul(t, t), hn::Set(d, -0.5f))), m);
-  return hn::Mul(x, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail)));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
 }
 
 // Near 0 the quotient would lose digits; the polynomial keeps them.
@@ -49,7 +49,7 @@ HWY_INLINE FloatVec tanh_of(FloatVec x) {
 template <Activation activation>
 HWY_INLINE FloatVec activated(FloatVec x) {
   const Floats d;
-  if constexpr (activation == Activation::gelu) return gelu(x);
+  if constexpr (activation == Activation::gelu) return hn::Mul(x, normal_below(x));
   if constexpr (activation == Activation::gelu_tanh) {
     // (1 + tanh(z)) / 2 = 1 / (1 + exp(-2 z)).
     const FloatVec factor =

@@ -7,8 +7,8 @@
 #endif
 
 #include "headwater/core/matrix.h"
+#include "headwater/kernel/backward.h"
 #include "headwater/kernel/cpu/activation-inl.h"
-#include "headwater/kernel/network.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -30,16 +30,11 @@ HWY_INLINE FloatVec slope_of_gelu(FloatVec x) {
   const Floats d;
   const FloatVec density =
       hn::Mul(exp_of(hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f))), hn::Set(d, 0.398942280f));
-  // gelu(x) / x is P(x), except at 0.
-  const FloatVec zero = hn::Zero(d);
-  const auto none = hn::Eq(x, zero);
-  const FloatVec below = hn::IfThenElse(
-      none, hn::Set(d, 0.5f), hn::Div(gelu(x), hn::IfThenElse(none, hn::Set(d, 1.0f), x)));
-  return hn::MulAdd(x, density, below);
+  return hn::MulAdd(x, density, normal_below(x));
 }
 
 template <Activation activation>
-HWY_INLINE FloatVec slope_of(FloatVec x) {
+HWY_INLINE FloatVec tangent_of(FloatVec x) {
   const Floats d;
   const FloatVec one = hn::Set(d, 1.0f);
   if constexpr (activation == Activation::gelu) return slope_of_gelu(x);
@@ -65,30 +60,60 @@ HWY_INLINE FloatVec slope_of(FloatVec x) {
   return one;
 }
 
+// activation(x) / x without the division, where there is a factor that is the quotient.
 template <Activation activation>
-struct Slope {
-  static HWY_INLINE FloatVec of(FloatVec x) { return slope_of<activation>(x); }
+HWY_INLINE FloatVec secant_of(FloatVec x) {
+  const Floats d;
+  const FloatVec one = hn::Set(d, 1.0f);
+  if constexpr (activation == Activation::gelu) return normal_below(x);
+  if constexpr (activation == Activation::gelu_tanh) {
+    const FloatVec factor =
+        hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.0713548163f), hn::Set(d, 1.59576912f));
+    return gated(one, hn::Mul(x, factor));
+  }
+  if constexpr (activation == Activation::quick_gelu)
+    return gated(one, hn::Mul(x, hn::Set(d, 1.702f)));
+  if constexpr (activation == Activation::relu) return tangent_of<activation>(x);
+  if constexpr (activation == Activation::silu) return gated(one, x);
+  if constexpr (activation == Activation::tanh) {
+    const auto none = hn::Eq(x, hn::Zero(d));
+    return hn::IfThenElse(none, one, hn::Div(tanh_of(x), hn::IfThenElse(none, one, x)));
+  }
+  return one;
+}
+
+template <Activation activation, Slope slope>
+struct SlopeOf {
+  static HWY_INLINE FloatVec of(FloatVec x) {
+    return slope == Slope::tangent ? tangent_of<activation>(x) : secant_of<activation>(x);
+  }
   static HWY_INLINE FloatVec value(FloatVec x) { return activated<activation>(x); }
 };
 
-template <class Task>
+template <Slope slope, class Task>
 void with_slope(Activation activation, const Task& task) {
   switch (activation) {
     case Activation::none:
-      return task(Slope<Activation::none>());
+      return task(SlopeOf<Activation::none, slope>());
     case Activation::gelu:
-      return task(Slope<Activation::gelu>());
+      return task(SlopeOf<Activation::gelu, slope>());
     case Activation::gelu_tanh:
-      return task(Slope<Activation::gelu_tanh>());
+      return task(SlopeOf<Activation::gelu_tanh, slope>());
     case Activation::quick_gelu:
-      return task(Slope<Activation::quick_gelu>());
+      return task(SlopeOf<Activation::quick_gelu, slope>());
     case Activation::relu:
-      return task(Slope<Activation::relu>());
+      return task(SlopeOf<Activation::relu, slope>());
     case Activation::silu:
-      return task(Slope<Activation::silu>());
+      return task(SlopeOf<Activation::silu, slope>());
     case Activation::tanh:
-      return task(Slope<Activation::tanh>());
+      return task(SlopeOf<Activation::tanh, slope>());
   }
+}
+
+template <class Task>
+void with_slope(Activation activation, Slope slope, const Task& task) {
+  if (slope == Slope::tangent) return with_slope<Slope::tangent>(activation, task);
+  with_slope<Slope::secant>(activation, task);
 }
 
 // step(load, store, j) for the vectors of a row; the last may be partial.
@@ -105,8 +130,8 @@ HWY_INLINE void for_row(int columns, const Step& step) {
        [&](FloatVec v, float* row) { store_first(v, row + j, some); });
 }
 
-void activation_backward(MatrixView x, Activation activation, MatrixSpan gradient) {
-  with_slope(activation, [&](auto slope) {
+void activation_backward(MatrixView x, Activation activation, Slope which, MatrixSpan gradient) {
+  with_slope(activation, which, [&](auto slope) {
     for (int t = 0; t < x.rows(); ++t)
       for_row(x.columns(), [&](const auto& load, const auto& store) {
         float* to = gradient.row(t).data();
@@ -115,11 +140,13 @@ void activation_backward(MatrixView x, Activation activation, MatrixSpan gradien
   });
 }
 
-void gated_backward(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
-  with_slope(activation, [&](auto slope) {
+void gated_backward(Activation activation, Slope which, MatrixView gradient, MatrixSpan gate,
+                    MatrixSpan up) {
+  const FloatVec share = hn::Set(Floats(), which == Slope::secant ? 0.5f : 1.0f);
+  with_slope(activation, which, [&](auto slope) {
     for (int t = 0; t < gradient.rows(); ++t)
       for_row(gradient.columns(), [&](const auto& load, const auto& store) {
-        const FloatVec g = load(gradient.row(t).data());
+        const FloatVec g = hn::Mul(share, load(gradient.row(t).data()));
         const FloatVec inner = load(gate.row(t).data()), outer = load(up.row(t).data());
         store(hn::Mul(hn::Mul(g, outer), slope.of(inner)), gate.row(t).data());
         store(hn::Mul(g, slope.value(inner)), up.row(t).data());

@@ -3,8 +3,9 @@
 // The first step goes through blocks of rows: scores and weights P as in attention, dP = dO V' by
 // the same loops, then dS, the map and dQ = dS K. It keeps P and dS of the slab as panels of keys,
 // in the layout that the second step reads: for each panel, dK' = Q' dS and dV' = dO' P, over the
-// rows of the slab. Slabs, heads and rows come in the same order for any number of threads, so the
-// bytes are the same.
+// rows of the slab. Where the rule gives scores no gradient, neither dP (unless a map needs it),
+// dS, dQ nor dK exist. Slabs, heads and rows come in the same order for any number of threads, so
+// the bytes are the same.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H
 #undef HEADWATER_KERNEL_CPU_BACKWARD_ATTENTION_INL_H
@@ -13,6 +14,7 @@
 #endif
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "headwater/core/parallel.h"
@@ -28,7 +30,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-// Fuses the map of a head, weight * max(0, p dp), with the heads before it.
+// Fuses the map of a head with the heads before it.
 template <Reduce reduce>
 HWY_INLINE void join_vector(FloatVec v, bool first, int key, std::span<float> map) {
   float* to = map.data() + key;
@@ -38,10 +40,11 @@ HWY_INLINE void join_vector(FloatVec v, bool first, int key, std::span<float> ma
 
 class AttentionBackwardPart {
  public:
-  AttentionBackwardPart(const Attention& in, MatrixView gradient, const AttentionGradient& out,
-                        const HeadMap& fused)
+  AttentionBackwardPart(const Attention& in, MatrixView gradient, const AttentionRule& rule,
+                        const AttentionGradient& out, const HeadMap& fused)
       : in_(in),
         gradient_(gradient),
+        rule_(rule),
         out_(out),
         fused_(fused),
         size_(in.queries.columns() / in.heads),
@@ -102,6 +105,8 @@ class AttentionBackwardPart {
     float *queries, *gradients;  // Q' (times the scale) and dO'
   };
 
+  bool has_scores() const { return rule_.scores != 0; }
+  bool has_slopes() const { return has_scores() || fused_.map.rows() > 0; }
   int tile_sizes() const { return (size_ + tile_rows - 1) / tile_rows * tile_rows; }
   // As many as fit into a few MB, so that the second step finds its input in the cache.
   int some_groups() const {
@@ -128,18 +133,20 @@ class AttentionBackwardPart {
     for (const PackedPanel& panel : key_panels_) {
       const std::ptrdiff_t at = panel.first * std::ptrdiff_t{size_};
       pack_panel_rows(keys, panel, packed_keys(group) + at);
-      pack_panel_rows(values, panel, packed_values(group) + at);
+      if (has_slopes()) pack_panel_rows(values, panel, packed_values(group) + at);
     }
+    if (!has_scores()) return;
     for (const PackedPanel& panel : size_panels_)
       pack_panel_columns(keys, panel, packed_columns(group) + panel.first * std::ptrdiff_t{keys_});
   }
 
   void transpose_head(const Heads& heads, int h) const {
     const Kept to = kept(heads, h);
-    transpose_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count),
-                   in_.scale, to.queries);
-    transpose_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count), 1,
-                   to.gradients);
+    if (has_scores())
+      transpose_rows(columns_of(in_.queries, h * size_, size_).rows(slab_.first, slab_.count),
+                     rule_.scores * in_.scale, to.queries);
+    transpose_rows(columns_of(gradient_, h * size_, size_).rows(slab_.first, slab_.count),
+                   rule_.values, to.gradients);
   }
 
   QueryBlock block_of(int first, int count) const {
@@ -163,14 +170,18 @@ class AttentionBackwardPart {
       const int group = h / heads_of_group_;
       copy_rows(block, in_.queries, h, in_.scale, part, rows);
       multiply_keys(block, packed_keys(group), part, rows, scores);
-      copy_rows(block, gradient_, h, 1, part, rows);
-      multiply_keys(block, packed_values(group), part, rows, slopes);
+      if (has_slopes()) {
+        copy_rows(block, gradient_, h, 1, part, rows);
+        multiply_keys(block, packed_values(group), part, rows, slopes);
+      }
       for (int r = 0; r < count; ++r)
         differentiate_row(block, r, heads, h, {scores + r * row_step, part},
                           {slopes + r * row_step, part});
+      if (!has_scores()) continue;
       multiply_columns(block, packed_columns(group), part, slopes, sums, width);
       for (int r = 0; r < count; ++r)
-        store_scaled(sums + r * width, in_.scale, size_, &out_.queries(first + r, h * size_));
+        store_scaled(sums + r * width, rule_.scores * in_.scale, size_,
+                     &out_.queries(first + r, h * size_));
     }
   }
 
@@ -225,44 +236,49 @@ class AttentionBackwardPart {
     }
   }
 
-  // Replaces a row of scores and one of dP by P and dS, keeps both, and fuses the map.
+  // Replaces a row of scores by P, keeps it, and fuses the map; then does the same with dP and dS.
   void differentiate_row(const QueryBlock& block, int r, const Heads& heads, int h,
                          const ScoreRow& scores, const ScoreRow& slopes) const {
     const Floats d;
     const double total = exp_row(scores, seen_by(in_, block.first + r), block.range);
     const FloatVec over = hn::Set(d, static_cast<float>(1 / total));
     const auto slope_at = [&](const float* at) { return slopes.data + (at - scores.data); };
+    const Kept to = kept(heads, h);
+    const int row = block.first + r - slab_.first;
+    const bool goes_on = has_scores();
     double along = 0;
     FloatVec sum = hn::Zero(d);
     for_vectors(scores, block.range, [&](int key, float* at) {
       const FloatVec p = hn::Mul(hn::Load(d, at), over);
       hn::Store(p, d, at);
+      hn::Store(p, d, to.weights + place_of(key, row));
+      if (!goes_on) return;
       sum = hn::MulAdd(p, hn::Load(d, slope_at(at)), sum);
       // Short sums in float, the long one in double.
       if (key / vector_floats % 8 < 7) return;
       along += double{hn::GetLane(hn::SumOfLanes(d, sum))};
       sum = hn::Zero(d);
     });
-    along += double{hn::GetLane(hn::SumOfLanes(d, sum))};
+    clear_after(block, row, to.weights);
     join_map(block, r, h, scores, slopes);
+    if (!goes_on) return;
+    along += double{hn::GetLane(hn::SumOfLanes(d, sum))};
     const FloatVec mean = hn::Set(d, static_cast<float>(along));
-    const Kept to = kept(heads, h);
-    const int row = block.first + r - slab_.first;
     for_vectors(scores, block.range, [&](int key, const float* at) {
-      const FloatVec p = hn::Load(d, at);
-      const FloatVec ds = hn::Mul(p, hn::Sub(hn::Load(d, slope_at(at)), mean));
+      const FloatVec ds = hn::Mul(hn::Load(d, at), hn::Sub(hn::Load(d, slope_at(at)), mean));
       hn::Store(ds, d, slope_at(at));
-      const std::ptrdiff_t place = place_of(key, row);
-      hn::Store(p, d, to.weights + place);
-      hn::Store(ds, d, to.slopes + place);
+      hn::Store(ds, d, to.slopes + place_of(key, row));
     });
-    // No row of the block sees the rest of the last panel.
+    clear_after(block, row, to.slopes);
+  }
+
+  // No row of the block sees the rest of the last panel.
+  void clear_after(const QueryBlock& block, int row, float* kept) const {
+    const Floats d;
     const PackedPanel& last = key_panels_[static_cast<size_t>((block.range.end - 1) / wide_panel)];
     for (int key = down_to(vector_floats, block.range.end - 1) + vector_floats;
-         key < last.first + last.width; key += vector_floats) {
-      hn::Store(hn::Zero(d), d, to.weights + place_of(key, row));
-      hn::Store(hn::Zero(d), d, to.slopes + place_of(key, row));
-    }
+         key < last.first + last.width; key += vector_floats)
+      hn::Store(hn::Zero(d), d, kept + place_of(key, row));
   }
 
   std::ptrdiff_t place_of(int key, int row) const {
@@ -275,10 +291,11 @@ class AttentionBackwardPart {
   void join_map(const QueryBlock& block, bool first, const ScoreRow& scores, const ScoreRow& slopes,
                 std::span<float> map) const {
     const Floats d;
-    const FloatVec weight = hn::Set(d, fused_.weight), zero = hn::Zero(d);
+    const FloatVec weight = hn::Set(d, fused_.weight);
+    const FloatVec least = hn::Set(d, rule_.positive ? 0 : -std::numeric_limits<float>::infinity());
     for_vectors(scores, block.range, [&](int key, const float* at) {
       const FloatVec dp = hn::Load(d, slopes.data + (at - scores.data));
-      const FloatVec v = hn::Max(zero, hn::Mul(hn::Load(d, at), dp));
+      const FloatVec v = hn::Max(least, hn::Mul(hn::Load(d, at), dp));
       join_vector<reduce>(hn::Mul(weight, v), first, key, map);
     });
     if (!first) return;
@@ -329,8 +346,9 @@ class AttentionBackwardPart {
       for (int i = 0; i < sizes; i += tile_rows)
         with_width(panel.width, [&](auto vectors) {
           const std::ptrdiff_t row = std::ptrdiff_t{i} * row_step + rows.first;
-          multiply_rows<vectors>(from.queries + row, from.slopes + at, rows.count, k > 0,
-                                 keys + i * panel.width, panel.width);
+          if (has_scores())
+            multiply_rows<vectors>(from.queries + row, from.slopes + at, rows.count, k > 0,
+                                   keys + i * panel.width, panel.width);
           multiply_rows<vectors>(from.gradients + row, from.weights + at, rows.count, k > 0,
                                  values + i * panel.width, panel.width);
         });
@@ -338,12 +356,14 @@ class AttentionBackwardPart {
     const auto columns = [&](MatrixSpan x) {
       return MatrixSpan(x.data() + group * size_, x.rows(), size_, x.stride());
     };
-    add_transposed(keys, panel.width, panel.first, panel.count, add, columns(out_.keys));
+    if (has_scores())
+      add_transposed(keys, panel.width, panel.first, panel.count, add, columns(out_.keys));
     add_transposed(values, panel.width, panel.first, panel.count, add, columns(out_.values));
   }
 
   const Attention& in_;
   MatrixView gradient_;
+  const AttentionRule& rule_;
   const AttentionGradient& out_;
   const HeadMap& fused_;
   int size_, keys_;
@@ -357,11 +377,11 @@ class AttentionBackwardPart {
   float* kept_;
 };
 
-void attention_backward(const Attention& in, MatrixView gradient, const AttentionGradient& out,
-                        const HeadMap& fused) {
+void attention_backward(const Attention& in, MatrixView gradient, const AttentionRule& rule,
+                        const AttentionGradient& out, const HeadMap& fused) {
   if (in.keys.rows() == 0) return;
   const double work = double(in.keys.rows()) * in.keys.rows() * in.queries.columns();
-  AttentionBackwardPart(in, gradient, out, fused).run(work > 1 << 17);
+  AttentionBackwardPart(in, gradient, rule, out, fused).run(work > 1 << 17);
 }
 
 }  // namespace HWY_NAMESPACE

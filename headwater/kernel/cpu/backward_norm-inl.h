@@ -1,7 +1,7 @@
 // layer_norm_backward and rms_norm_backward: each row by itself, sums in double.
 //
 // With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)). Only
-// the layer norm has the term mean(g).
+// the layer norm has the term mean(g), and only the tangent that in z.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H
 #undef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H
@@ -13,8 +13,8 @@
 #include <span>
 
 #include "headwater/core/matrix.h"
+#include "headwater/kernel/backward.h"
 #include "headwater/kernel/cpu/norm-inl.h"
-#include "headwater/kernel/network.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
@@ -75,7 +75,7 @@ HWY_INLINE void store_gradient(const NormRow& row, double first, double second, 
   }
 }
 
-void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+void layer_norm_backward(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
                          MatrixView gradient, Into into, MatrixSpan dx) {
   const auto count = static_cast<double>(x.columns());
   for (int t = 0; t < x.rows(); ++t) {
@@ -83,17 +83,19 @@ void layer_norm_backward(MatrixView x, std::span<const float> weight, double eps
     const double variance = sum_of_powers<2>(x.row(t), mean) / count;
     const NormRow row{x.row(t), weight, gradient.row(t), mean, 1 / std::sqrt(variance + epsilon)};
     const NormSums sums = sum_norm(row);
-    store_gradient(row, sums.gradient / count, sums.along / count, into == Into::add, dx.row(t));
+    const double along = slope == Slope::tangent ? sums.along / count : 0;
+    store_gradient(row, sums.gradient / count, along, into == Into::add, dx.row(t));
   }
 }
 
-void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon,
+void rms_norm_backward(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
                        MatrixView gradient, Into into, MatrixSpan dx) {
   const auto count = static_cast<double>(x.columns());
   for (int t = 0; t < x.rows(); ++t) {
     const double square = sum_of_powers<2>(x.row(t), 0) / count;
     const NormRow row{x.row(t), weight, gradient.row(t), 0, 1 / std::sqrt(square + epsilon)};
-    store_gradient(row, 0, sum_norm(row).along / count, into == Into::add, dx.row(t));
+    const double along = slope == Slope::tangent ? sum_norm(row).along / count : 0;
+    store_gradient(row, 0, along, into == Into::add, dx.row(t));
   }
 }
 

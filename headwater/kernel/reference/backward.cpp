@@ -17,9 +17,10 @@ void put(Into into, double number, float& to) {
 }
 
 // With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)); the
-// RMS norm's mean is 0, also that of g.
+// RMS norm's mean is 0, also that of g. The secant has no term in z.
 void norm_row(std::span<const float> x, std::span<const float> weight, double mean, double scale,
-              std::span<const float> gradient, bool centred, Into into, std::span<float> dx) {
+              Slope slope, std::span<const float> gradient, bool centred, Into into,
+              std::span<float> dx) {
   const auto count = static_cast<double>(x.size());
   double sum = 0, along = 0;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -28,35 +29,36 @@ void norm_row(std::span<const float> x, std::span<const float> weight, double me
     along += g * (x[k] - mean) * scale / count;
   }
   if (!centred) sum = 0;
+  if (slope == Slope::secant) along = 0;
   for (size_t k = 0; k < x.size(); ++k) {
     const double g = double{gradient[k]} * weight[k];
     put(into, scale * (g - sum - (x[k] - mean) * scale * along), dx[k]);
   }
 }
 
-void layer_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
-                Into into, MatrixSpan dx) {
+void layer_norm(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
+                MatrixView gradient, Into into, MatrixSpan dx) {
   for (int t = 0; t < x.rows(); ++t) {
     double mean = 0, variance = 0;
     for (const float value : x.row(t)) mean += double{value} / x.columns();
     for (const float value : x.row(t)) variance += (value - mean) * (value - mean) / x.columns();
-    norm_row(x.row(t), weight, mean, 1 / std::sqrt(variance + epsilon), gradient.row(t), true, into,
-             dx.row(t));
+    norm_row(x.row(t), weight, mean, 1 / std::sqrt(variance + epsilon), slope, gradient.row(t),
+             true, into, dx.row(t));
   }
 }
 
-void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, MatrixView gradient,
-              Into into, MatrixSpan dx) {
+void rms_norm(MatrixView x, std::span<const float> weight, double epsilon, Slope slope,
+              MatrixView gradient, Into into, MatrixSpan dx) {
   for (int t = 0; t < x.rows(); ++t) {
     double square = 0;
     for (const float value : x.row(t)) square += double{value} * value / x.columns();
-    norm_row(x.row(t), weight, 0, 1 / std::sqrt(square + epsilon), gradient.row(t), false, into,
-             dx.row(t));
+    norm_row(x.row(t), weight, 0, 1 / std::sqrt(square + epsilon), slope, gradient.row(t), false,
+             into, dx.row(t));
   }
 }
 
 struct Activated {
-  double value, slope;
+  double value, slope;  // the slope of the tangent
 };
 
 // x s(x) with s the logistic function of `times` x.
@@ -91,18 +93,27 @@ Activated activated(Activation activation, double x) {
   return {x, 1};
 }
 
-void activation(MatrixView x, Activation activation, MatrixSpan gradient) {
-  for (int t = 0; t < x.rows(); ++t)
-    for (int k = 0; k < x.columns(); ++k)
-      gradient(t, k) = static_cast<float>(gradient(t, k) * activated(activation, x(t, k)).slope);
+double slope_at(const Activated& at, double x, Slope slope) {
+  return slope == Slope::secant && x != 0 ? at.value / x : at.slope;
 }
 
-void gated(Activation activation, MatrixView gradient, MatrixSpan gate, MatrixSpan up) {
+void activation(MatrixView x, Activation activation, Slope slope, MatrixSpan gradient) {
+  for (int t = 0; t < x.rows(); ++t)
+    for (int k = 0; k < x.columns(); ++k) {
+      const Activated at = activated(activation, x(t, k));
+      gradient(t, k) = static_cast<float>(gradient(t, k) * slope_at(at, x(t, k), slope));
+    }
+}
+
+void gated(Activation activation, Slope slope, MatrixView gradient, MatrixSpan gate,
+           MatrixSpan up) {
+  const double share = slope == Slope::secant ? 0.5 : 1;
   for (int t = 0; t < gradient.rows(); ++t)
     for (int k = 0; k < gradient.columns(); ++k) {
       const Activated at = activated(activation, gate(t, k));
-      gate(t, k) = static_cast<float>(double{gradient(t, k)} * up(t, k) * at.slope);
-      up(t, k) = static_cast<float>(gradient(t, k) * at.value);
+      const double g = share * gradient(t, k), by = slope_at(at, gate(t, k), slope);
+      gate(t, k) = static_cast<float>(g * up(t, k) * by);
+      up(t, k) = static_cast<float>(g * at.value);
     }
 }
 
@@ -131,11 +142,12 @@ HeadRow head_row(const Attention& in, MatrixView gradient, int h, int r) {
   return row;
 }
 
-void join(const HeadMap& fused, const HeadRow& row, int h, Doubles& map) {
+void join(const HeadMap& fused, bool positive, const HeadRow& row, int h, Doubles& map) {
   const int place = h - fused.first_head;
   if (place < 0 || place >= fused.count) return;
   for (size_t j = 0; j < map.size(); ++j) {
-    const double here = fused.weight * std::max(0.0, row.p[j] * row.dp[j]);
+    const double product = row.p[j] * row.dp[j];
+    const double here = fused.weight * (positive ? std::max(0.0, product) : product);
     if (place == 0)
       map[j] = here;
     else if (fused.reduce == Reduce::sum)
@@ -152,8 +164,8 @@ void copy_down(const Doubles& from, MatrixSpan to) {
           static_cast<float>(from[static_cast<size_t>(j * std::ptrdiff_t{to.columns()} + k)]);
 }
 
-void attention(const Attention& in, MatrixView gradient, const AttentionGradient& out,
-               const HeadMap& fused) {
+void attention(const Attention& in, MatrixView gradient, const AttentionRule& rule,
+               const AttentionGradient& out, const HeadMap& fused) {
   const int n = in.keys.rows(), size = in.queries.columns() / in.heads;
   const std::ptrdiff_t width = in.keys.columns();
   Doubles dk(static_cast<size_t>(n * width)), dv(dk.size()), map(static_cast<size_t>(n));
@@ -161,24 +173,24 @@ void attention(const Attention& in, MatrixView gradient, const AttentionGradient
     for (int h = 0; h < in.heads; ++h) {
       const int key = h / (in.heads / in.groups) * size;
       const HeadRow row = head_row(in, gradient, h, r);
-      join(fused, row, h, map);
+      join(fused, rule.positive, row, h, map);
       double along = 0;
       for (int j = 0; j < n; ++j) along += row.p[j] * row.dp[j];
       for (int d = 0; d < size; ++d) {
         double dq = 0;
         for (int j = 0; j < n; ++j) {
-          const double ds = in.scale * row.p[j] * (row.dp[j] - along);
+          const double ds = rule.scores * in.scale * row.p[j] * (row.dp[j] - along);
           const auto at = static_cast<size_t>(j * width + key + d);
           dq += ds * in.keys(j, key + d);
           dk[at] += ds * in.queries(r, h * size + d);
-          dv[at] += row.p[j] * gradient(r, h * size + d);
+          dv[at] += rule.values * row.p[j] * gradient(r, h * size + d);
         }
-        out.queries(r, h * size + d) = static_cast<float>(dq);
+        if (rule.scores != 0) out.queries(r, h * size + d) = static_cast<float>(dq);
       }
     }
     for (int j = 0; j < fused.map.columns(); ++j) fused.map(r, j) = static_cast<float>(map[j]);
   }
-  copy_down(dk, out.keys);
+  if (rule.scores != 0) copy_down(dk, out.keys);
   copy_down(dv, out.values);
 }
 

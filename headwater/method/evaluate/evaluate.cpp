@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/method/evaluate/layered_rows.h"
 #include "headwater/method/evaluate/truth.h"
@@ -100,6 +101,13 @@ FaithfulnessSpread spread_of(const std::string& method, const std::vector<Faithf
 
 }  // namespace
 
+void check_method(const std::string& name) {
+  const std::vector<std::string> known = layered_methods();
+  if (std::ranges::find(known, name) != known.end()) return;
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  fail_usage("`method`: there is no '{}'{}", name, suggestion(name, names));
+}
+
 struct Evaluator::NamedValues {
   std::string name;
   std::vector<std::span<const float>> by_layer;
@@ -126,7 +134,10 @@ Evaluator::Evaluator(const Options& options, const EvaluateOptions& what)
     fail_usage("`row` mean: is not a token, expected one output token; leave it out");
   so_far_.options = options;
   so_far_.what = what;
-  so_far_.methods = layered_methods();
+  for (const std::string& name : what.methods) check_method(name);
+  for (const std::string& name : layered_methods())
+    if (what.methods.empty() || std::ranges::find(what.methods, name) != what.methods.end())
+      so_far_.methods.push_back(name);
 }
 
 void Evaluator::add(Source& source, const Question& question) {
@@ -136,9 +147,9 @@ void Evaluator::add(Source& source, const Question& question) {
   std::optional<int> asked;
   if (options_.row.kind != Row::Kind::all)
     asked = resolve(options_.row, example.tokens, example.name).front();
-  GradientMaps maps =
-      gradient_maps(source, {question.target, "", question.target_row ? question.target_row : asked,
-                             options_.fuse, range});
+  const TargetRequest target{question.target, "",
+                             question.target_row ? question.target_row : asked};
+  GradientMaps maps = gradient_maps(source, {target, options_.fuse, range});
 
   ExampleRecord record;
   record.line = question.line;
@@ -149,7 +160,8 @@ void Evaluator::add(Source& source, const Question& question) {
   const std::vector<int> counted = counted_tokens(example, question, record.row);
   record.counted.assign(example.tokens.size(), false);
   for (const int j : counted) record.counted[static_cast<size_t>(j)] = true;
-  const std::vector<LayeredRow> rows = layered_rows(source, options_, record.row, maps);
+  const std::vector<LayeredRow> rows =
+      layered_rows(source, options_, record.row, so_far_.methods, target, maps);
 
   Probabilities probabilities([&](std::span<const int> blanked) {
     return differentiable(source).outcome(record.target, blanked).probability;

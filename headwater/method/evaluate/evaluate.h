@@ -17,6 +17,10 @@
 //   gradient-rollout  over layers a ... l (gradient.h)
 //   chefer            over layers a ... l (gradient.h)
 //
+//   gradient-x-input  dy/de_j . e_j (gradient.h); this and the next for all layers at once
+//   frozen, attnlrp, integrated   relevance by these rules for y (relevance.h); integrated from
+//                     the mask token, or from zero where there is none
+//
 // Correlation (Abnar and Zuidema 2020, tables 1 and 2): Spearman's rank correlation between a
 // method's row and a reference over the tokens of C, with average ranks for ties. Tables give the
 // mean and the population standard deviation over the examples. An example where either is constant
@@ -54,6 +58,9 @@ struct Question {
   std::vector<bool> counted;      // for each token; empty: all
   std::vector<bool> truth;        // for each token; empty: unknown
 };
+
+/// Throws Error (usage), with the nearest name, for a method that is not one of the above.
+void check_method(const std::string& name);
 
 class Evaluator {
  public:

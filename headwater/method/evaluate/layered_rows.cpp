@@ -7,6 +7,7 @@
 #include "headwater/method/average.h"
 #include "headwater/method/flow/flow.h"
 #include "headwater/method/rollout.h"
+#include "headwater/result/relevance_record.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater {
@@ -36,7 +37,8 @@ Vector product_down(const std::vector<Matrix>& layers, size_t top, int row, bool
 }  // namespace
 
 std::vector<std::string> layered_methods() {
-  return {"raw", "rollout", "flow", "gradient", "gradient-rollout", "chefer"};
+  return {"raw",    "rollout",          "flow",   "gradient", "gradient-rollout",
+          "chefer", "gradient-x-input", "frozen", "attnlrp",  "integrated"};
 }
 
 GradientMaps gradient_maps(Source& source, const GradientRequest& request) {
@@ -51,35 +53,55 @@ GradientMaps gradient_maps(Source& source, const GradientRequest& request) {
 }
 
 std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int row,
-                                     GradientMaps& maps) {
+                                     const std::vector<std::string>& methods,
+                                     const TargetRequest& target, GradientMaps& maps) {
   Options one = options;
   one.row = {Row::Kind::index, row};
   const Description& example = source.description();
   const Range range = resolve(options.layers, example.layers, example.name);
+  const auto wanted = [&](std::string_view method) {
+    return std::ranges::find(methods, method) != methods.end();
+  };
   std::vector<LayeredRow> out;
   // Rollout first: it keeps the queries and keys that the others reuse.
-  LayeredRow rolled = rows_of("rollout", rollout_by_layer(source, one));
-  LayeredRow plain{"raw", {}};
-  for (int l = range.begin; l < range.end; ++l)
-    plain.by_layer.push_back(first_row(raw(source, l, one).values[0]));
-  FlowOptions every;
-  every.every_layer = true;
-  out.push_back(std::move(plain));
-  out.push_back(std::move(rolled));
-  out.push_back(rows_of("flow", flow(source, one, every)));
+  LayeredRow rolled, plain{"raw", {}};
+  if (wanted("rollout")) rolled = rows_of("rollout", rollout_by_layer(source, one));
+  if (wanted("raw")) {
+    for (int l = range.begin; l < range.end; ++l)
+      plain.by_layer.push_back(first_row(raw(source, l, one).values[0]));
+    out.push_back(std::move(plain));
+  }
+  if (wanted("rollout")) out.push_back(std::move(rolled));
+  if (wanted("flow")) {
+    FlowOptions every;
+    every.every_layer = true;
+    out.push_back(rows_of("flow", flow(source, one, every)));
+  }
 
   LayeredRow single{"gradient", {}}, relevance{"chefer", {}}, product{"gradient-rollout", {}};
   for (size_t top = 0; top < maps.maps.size(); ++top) {
     const std::span<const float> own = MatrixView(maps.maps[top]).row(row);
     single.by_layer.emplace_back(own.begin(), own.end());
-    relevance.by_layer.push_back(product_down(maps.maps, top, row, true));
+    if (wanted("chefer")) relevance.by_layer.push_back(product_down(maps.maps, top, row, true));
   }
-  for (Matrix& map : maps.maps) prepare_layer(map, options);
-  for (size_t top = 0; top < maps.maps.size(); ++top)
-    product.by_layer.push_back(product_down(maps.maps, top, row, false));
-  out.push_back(std::move(single));
-  out.push_back(std::move(product));
-  out.push_back(std::move(relevance));
+  if (wanted("gradient-rollout")) {
+    for (Matrix& map : maps.maps) prepare_layer(map, options);
+    for (size_t top = 0; top < maps.maps.size(); ++top)
+      product.by_layer.push_back(product_down(maps.maps, top, row, false));
+  }
+  for (LayeredRow* by_maps : {&single, &product, &relevance})
+    if (wanted(by_maps->method)) out.push_back(std::move(*by_maps));
+
+  if (wanted("gradient-x-input"))
+    out.push_back({"gradient-x-input", {maps.answer.input.times_input}});
+  for (const RelevanceRule rule :
+       {RelevanceRule::frozen, RelevanceRule::attnlrp, RelevanceRule::integrated})
+    if (wanted(to_string(rule))) {
+      RelevanceRequest request;
+      static_cast<TargetRequest&>(request) = target;
+      request.rule = rule;
+      out.push_back({to_string(rule), {differentiable(source).relevance(request).input}});
+    }
   return out;
 }
 

@@ -1,4 +1,4 @@
-// One output token's row by every method, up to every layer.
+// One output token's row by every method: up to every layer, or for all layers at once.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,12 +10,13 @@
 namespace headwater {
 
 /// by_layer[k](j): how much of the row comes from input token j, with layer k of the range on top.
+/// Methods of relevance follow the whole model: they have a single entry.
 struct LayeredRow {
   std::string method;
   std::vector<Vector> by_layer;
 };
 
-/// The names of the methods, in the order of layered_rows.
+/// The names of all methods, in the order of layered_rows.
 std::vector<std::string> layered_methods();
 
 /// The results of a backward pass: the answer, and the map of each layer of the range.
@@ -28,9 +29,11 @@ struct GradientMaps {
 /// Differentiable::gradients does.
 GradientMaps gradient_maps(Source& source, const GradientRequest& request);
 
-/// Row `row` by raw, rollout, flow and the three gradient rules over options.layers; ignores
-/// options.row. `maps` must be of the same layers and is overwritten.
+/// Row `row` by `methods`, some of layered_methods() in their order: attention and gradient rules
+/// over options.layers, relevance for `target`. Ignores options.row. `maps` must be of the same
+/// layers and target, and is overwritten.
 std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int row,
-                                     GradientMaps& maps);
+                                     const std::vector<std::string>& methods,
+                                     const TargetRequest& target, GradientMaps& maps);
 
 }  // namespace headwater

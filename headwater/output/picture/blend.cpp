@@ -101,7 +101,7 @@ Image blended(const Overlay& overlay, const OverlayPanel& panel, ScaleEnds scale
       sum.fill(outside * (unseen * 255 + (1 - unseen) * grey));
       for_covered(rows, columns, [&](int row, int column, double share) {
         const float value = panel.values(row, column);
-        const Colour c = colour_at(Ramp::viridis, scale.share(value));
+        const Colour c = scale.colour(value);
         const double colour = std::isnan(value) ? 0 : strength;
         const std::array<double, 3> rgb = {double(c.red), double(c.green), double(c.blue)};
         for (size_t k = 0; k < 3; ++k) sum[k] += share * ((1 - colour) * grey + colour * rgb[k]);

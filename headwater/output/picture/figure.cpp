@@ -27,7 +27,7 @@ class Shown {
  public:
   Shown(const Attribution& result, const Filter& filter, const std::string& path)
       : kept_(kept(filter, result.source.tokens)),
-        renormalise_(filter.any() && filter.renormalise) {
+        renormalise_(filter.any() && filter.renormalise && !result.has_signs) {
     for (size_t j = 0; j < kept_.size(); ++j)
       if (kept_[j]) columns_.push_back(static_cast<int>(j));
     if (columns_.empty())
@@ -45,13 +45,14 @@ class Shown {
     return room_;
   }
 
-  /// Raises each cell of a line to the largest value of the columns that it covers.
+  /// Raises each cell of a line to the largest value (or that of the largest size) of the columns
+  /// that it covers.
   void raise(const Matrix& values, int i, int bin, std::span<float> cells) {
     const std::span<const float> from = row(values, i);
     for (size_t c = 0; c < columns_.size(); ++c) {
       float& cell = cells[c / static_cast<size_t>(bin)];
       const float value = from[static_cast<size_t>(columns_[c])];
-      if (std::isfinite(value)) cell = std::max(cell, value);
+      if (std::isfinite(value) && std::abs(value) > std::abs(cell)) cell = value;
     }
   }
 
@@ -80,8 +81,10 @@ Axis row_axis(const Attribution& result, int bin) {
 }
 
 Axis input_axis(const Attribution& result, const Shown& shown, int bin) {
-  return token_axis(result.outputs.empty() ? "Input tokens" : "Prompt tokens", result.source.tokens,
-                    shown.columns(), bin);
+  const char* title = result.outputs.empty() ? "Input tokens"
+                      : result.has_signs     ? "Prompt and generated tokens"
+                                             : "Prompt tokens";
+  return token_axis(title, result.source.tokens, shown.columns(), bin);
 }
 
 void set_top(Figure& figure, double top, double most) {
@@ -92,13 +95,20 @@ void set_top(Figure& figure, double top, double most) {
   figure.details.push_back(fmt::format("colours cut at {:.3g}, largest value {:.3g}", top, most));
 }
 
+// Signed values have as much below 0 as above.
+void set_signs(Figure& figure, const Attribution& result) {
+  figure.has_signs = result.has_signs;
+  if (result.has_signs) figure.details.push_back(sign_text(result));
+}
+
 // The upper end of the scale is the largest value. In a large picture, a few cells, such as the
 // first token of causal attention, would then leave all others dark. There the scale ends at a
 // value that nearly all cells are below, and the picture says so.
 void set_scale(Figure& figure) {
   std::vector<float> values;
   for (const Panel& panel : std::get<Grid>(figure.body).panels)
-    values.insert(values.end(), panel.values.data(), panel.values.data() + panel.values.size());
+    for (size_t k = 0; k < panel.values.size(); ++k)
+      values.push_back(std::abs(panel.values.data()[k]));
   const auto rank = values.begin() + static_cast<std::ptrdiff_t>(0.995 * (values.size() - 1));
   std::nth_element(values.begin(), rank, values.end());
   const float most = *std::max_element(rank, values.end());
@@ -157,11 +167,11 @@ Grid grid_of_lines(const Attribution& result, Shown& shown) {
   }
   grid.x.bin = bins(wide, plot_pixels(1));
   Matrix cells(bins(lines, grid.y.bin), bins(wide, grid.x.bin));
-  const std::span<const float> row = shown.row(result.values.back(), 0);
+  const std::span<const float> row = shown.row(values_to_show(result), 0);
   for (int c = 0; c < count; ++c) {
     const float value = row[static_cast<size_t>(shown.columns()[static_cast<size_t>(c)])];
     float& cell = cells(c / wide / grid.y.bin, c % wide / grid.x.bin);
-    if (std::isfinite(value)) cell = std::max(cell, value);
+    if (std::isfinite(value) && std::abs(value) > std::abs(cell)) cell = value;
   }
   grid.panels.push_back({"", std::move(cells)});
   return grid;
@@ -172,8 +182,10 @@ Strip strip_of(const Attribution& result, Shown& shown) {
   strip.pieces = running_text(result.source.tokens);
   strip.labels = token_labels(result.source.tokens);
   strip.kept = shown.kept_tokens();
-  for (const float value : shown.row(result.values.back(), 0))
-    strip.values.push_back(std::isfinite(value) ? std::max(value, 0.0f) : 0.0f);
+  for (const float value : shown.row(values_to_show(result), 0)) {
+    const float known = std::isfinite(value) ? value : 0.0f;
+    strip.values.push_back(result.has_signs ? known : std::max(known, 0.0f));
+  }
   if (!result.mean_row && !result.rows.empty() && result.outputs.empty())
     strip.output = result.rows.front();
   strip.bars = shown.columns().size() <= most_bars;
@@ -182,6 +194,7 @@ Strip strip_of(const Attribution& result, Shown& shown) {
 
 std::string caption_of(const Attribution& result) {
   if (result.method == "flow") return "Flow";
+  if (result.has_signs) return "Relevance";
   return result.method == "raw" || result.method == "average" ? "Attention" : "Attribution";
 }
 
@@ -192,8 +205,8 @@ void set_overlay_scale(Figure& figure, Overlay overlay) {
     values.insert(values.end(), panel.values.data(), panel.values.data() + panel.values.size());
   double most = 0;
   for (const float value : values)
-    if (std::isfinite(value)) most = std::max<double>(most, value);
-  const ScaleEnds scale = patch_scale(values);
+    if (std::isfinite(value)) most = std::max<double>(most, std::abs(value));
+  const ScaleEnds scale = patch_scale(values, overlay.has_signs);
   set_top(figure, scale.top, most);
   figure.bottom = scale.bottom;
   figure.body = std::move(overlay);
@@ -203,7 +216,49 @@ Figure overlay_figure(const Attribution& result, const Filter& filter, const std
   const int r = row_to_show(result);
   Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}, 0};
   out.details.push_back(row_name(result, r));
+  set_signs(out, result);
   set_overlay_scale(out, overlay_of(result, r, filter, path));
+  return out;
+}
+
+// The shares of heads, layers x heads.
+Figure heads_figure(const Attribution& result) {
+  const Matrix& heads = result.relevance->heads;
+  Figure out{title_of(result) + " by head", details_of(result, {}), "Relevance", 1, false, {}, 0};
+  set_signs(out, result);
+  const auto numbers = [](const char* title, int count) {
+    Axis axis{title, {}, {}, 1};
+    for (int k = 0; k < count; ++k) {
+      axis.labels.push_back(std::to_string(k));
+      axis.places.push_back(k);
+    }
+    return axis;
+  };
+  Grid grid{numbers("Heads", heads.columns()), numbers("Layers", heads.rows()), {}, true};
+  grid.panels.push_back({"", heads.copy()});
+  out.body = std::move(grid);
+  set_scale(out);
+  return out;
+}
+
+// One layer's edges, output tokens x input tokens.
+Figure edges_figure(const Attribution& result, const Filter& filter, const std::string& path) {
+  Attribution like;  // what the axes need: all tokens on both sides
+  like.source = result.source;
+  like.has_signs = true;
+  like.rows.resize(result.source.tokens.size());
+  std::iota(like.rows.begin(), like.rows.end(), 0);
+  Shown shown(like, filter, path);
+  Figure out{fmt::format("{}: edges of layer {}", title_of(result), *result.relevance->layer),
+             details_of(result, filter),
+             "Relevance",
+             1,
+             false,
+             {},
+             0};
+  set_signs(out, result);
+  out.body = grid_of_matrices({&result.relevance->edges}, {""}, like, shown);
+  set_scale(out);
   return out;
 }
 
@@ -217,6 +272,17 @@ Figure overlay_figure(const Comparison& result, const Filter& filter, const std:
 
 Figure figure(const Attribution& result, const Filter& filter, const std::string& path) {
   need_all_columns(result, path);
+  if (result.relevance) {
+    const bool heads = result.relevance->heads.rows() > 0,
+               edges = result.relevance->layer.has_value();
+    if (heads + edges + !result.by_layer.empty() > 1)
+      fail_usage(
+          "{}: a picture shows one of `by_layer`, `heads` and `edges`, expected one of them; leave "
+          "the others out, or use .json",
+          path);
+    if (heads) return heads_figure(result);
+    if (edges) return edges_figure(result, filter, path);
+  }
   if (has_overlay(result)) return overlay_figure(result, filter, path);
   Shown shown(result, filter, path);
   Figure out{title_of(result), details_of(result, filter), caption_of(result), 1, false, {}, 0};
@@ -224,16 +290,17 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
   std::vector<std::string> titles;
   for (size_t k = 0; k < result.values.size(); ++k) {
     matrices.push_back(&result.values[k]);
-    titles.push_back(result.by_layer.empty() ? ""
-                                             : fmt::format("up to layer {}", result.by_layer[k]));
+    titles.push_back(result.by_layer.empty() ? "" : layer_name(result, k));
   }
   const bool one_row = matrices.front()->rows() == 1;
   if (one_row) out.details.push_back(row_name(result, 0));
+  set_signs(out, result);
   if (!one_row) {
     out.body = grid_of_matrices(matrices, titles, result, shown);
   } else if (!result.by_layer.empty()) {
     Axis y{"Layers", {}, result.by_layer, 1};
-    for (const int layer : result.by_layer) y.labels.push_back(std::to_string(layer));
+    for (const int layer : result.by_layer)
+      y.labels.push_back(layer < 0 ? "input" : std::to_string(layer));
     out.body = grid_of_rows(matrices, std::move(y), result, shown);
   } else if (shown.columns().size() > most_text) {
     out.body = grid_of_lines(result, shown);
@@ -241,7 +308,7 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
     Strip strip = strip_of(result, shown);
     double most = 0;
     for (const int j : shown.columns())
-      most = std::max<double>(most, strip.values[static_cast<size_t>(j)]);
+      most = std::max<double>(most, std::abs(strip.values[static_cast<size_t>(j)]));
     set_top(out, full_shade(strip.values, strip.kept), most);
     out.body = std::move(strip);
   }
@@ -281,6 +348,13 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
 }
 
 Figure figure(const Generated& result, const Filter& filter, const std::string& path) {
+  if (result.relevance.rows() > 0) {
+    Figure out = figure(relevance_of(result, result.shown), filter, path);
+    if (result.span.size() > 0)
+      out.details.push_back(
+          fmt::format("generated tokens {}:{} as one", result.span.begin, result.span.end));
+    return out;
+  }
   if (result.values.empty())
     fail("{}: there is only text, expected attribution to draw; leave out `plain`", path);
   if (result.shown)
@@ -308,7 +382,9 @@ Figure figure(const Info&, const Filter&, const std::string& path) {
 int plot_pixels(int panels) { return panels == 1 ? 1600 : panels == 2 ? 900 : 640; }
 
 Figure figure_of(ResultView result, const Filter& filter, const std::string& path) {
-  return result.visit([&](const auto& one) { return figure(one, filter, path); });
+  Figure out = result.visit([&](const auto& one) { return figure(one, filter, path); });
+  if (out.has_signs) out.bottom = -out.top;
+  return out;
 }
 
 }  // namespace headwater

@@ -25,7 +25,8 @@ struct Axis {
 
 struct Panel {
   std::string title;  // "" for a single one
-  Matrix values;      // cells; for bins larger than 1, the largest value of each
+  Matrix values;      // cells; for bins larger than 1, the largest value of each, or that of the
+                      // largest size
 };
 
 /// Panels on the same axes and the same scale.
@@ -57,6 +58,7 @@ struct Overlay {
   Image image;
   double width = 0, height = 0;  // in the units of `seen`: the original's pixels
   std::vector<OverlayPanel> panels;
+  bool has_signs = false;
 };
 
 struct Curve {
@@ -86,7 +88,8 @@ struct Figure {
   double top = 1;                    // the value at the upper end of the scale
   bool cut = false;                  // some values are above `top` and look like it
   std::variant<Grid, Strip, Overlay, Curves> body;
-  double bottom = 0;  // the value at the lower end: 0 except for overlays
+  double bottom = 0;       // the value at the lower end: 0 except for overlays and signed values
+  bool has_signs = false;  // from blue at -top over white at 0 to red at top
 };
 
 /// The most pixels for the cells along one side of a panel, if there are `panels` of them.

@@ -15,14 +15,18 @@ struct MethodColour {
 };
 
 // Distinguishable with colour blindness (Okabe and Ito 2008).
-constexpr std::array<MethodColour, 8> colours = {{{"raw", {110, 110, 110}},
-                                                  {"rollout", {0, 114, 178}},
-                                                  {"flow", {213, 94, 0}},
-                                                  {"gradient", {86, 180, 233}},
-                                                  {"gradient-rollout", {0, 158, 115}},
-                                                  {"chefer", {204, 121, 167}},
-                                                  {"input-gradient", {230, 159, 0}},
-                                                  {"blank-out", {0, 0, 0}}}};
+constexpr std::array<MethodColour, 12> colours = {{{"raw", {110, 110, 110}},
+                                                   {"rollout", {0, 114, 178}},
+                                                   {"flow", {213, 94, 0}},
+                                                   {"gradient", {86, 180, 233}},
+                                                   {"gradient-rollout", {0, 158, 115}},
+                                                   {"chefer", {204, 121, 167}},
+                                                   {"gradient-x-input", {240, 228, 66}},
+                                                   {"frozen", {200, 30, 45}},
+                                                   {"attnlrp", {120, 20, 110}},
+                                                   {"integrated", {120, 160, 30}},
+                                                   {"input-gradient", {230, 159, 0}},
+                                                   {"blank-out", {0, 0, 0}}}};
 
 Colour colour_of(std::string_view method) {
   const auto found = std::ranges::find(colours, method, &MethodColour::method);
@@ -35,9 +39,11 @@ std::vector<std::string> layer_names(Range layers) {
   return out;
 }
 
-Curve curve_of(const MethodSpread& method) {
+// A method for all layers at once has one value for all places.
+Curve curve_of(const MethodSpread& method, size_t places) {
   Curve curve{method.method, {}, colour_of(method.method)};
   for (const Spread& spread : method.layers) curve.values.push_back(spread.mean);
+  if (curve.values.size() == 1) curve.values.resize(places, curve.values[0]);
   return curve;
 }
 
@@ -54,12 +60,8 @@ CurvePanel truth_panel(const TruthTable& truth, Range layers) {
   CurvePanel panel{
       "Top token is a true one", "Layer", "Share of examples", layer_names(layers), 0, 1, {},
       truth.chance.mean};
-  // A reference has one value for all layers.
-  for (const MethodSpread& method : truth.methods) {
-    Curve curve = curve_of(method);
-    if (curve.values.size() == 1) curve.values.resize(panel.places.size(), curve.values[0]);
-    panel.curves.push_back(std::move(curve));
-  }
+  for (const MethodSpread& method : truth.methods)
+    panel.curves.push_back(curve_of(method, panel.places.size()));
   panel.x_title += fmt::format(" (across: chance, {:.2f})", truth.chance.mean);
   return panel;
 }
@@ -93,7 +95,8 @@ Curves curves_of(const Evaluation& result) {
                      1,
                      {},
                      0};
-    for (const MethodSpread& method : table.methods) panel.curves.push_back(curve_of(method));
+    for (const MethodSpread& method : table.methods)
+      panel.curves.push_back(curve_of(method, panel.places.size()));
     panel.bottom = bottom_of(panel.curves);
     out.panels.push_back(std::move(panel));
   }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "headwater/core/fail.h"
+#include "headwater/output/caption.h"
 #include "headwater/result/left_out.h"
 
 namespace headwater {
@@ -79,10 +80,10 @@ bool has_overlay(const Comparison& result) {
 Overlay overlay_of(const Attribution& result, int r, const Filter& filter,
                    const std::string& path) {
   Overlay out = overlay_on(*result.source.patches);
+  out.has_signs = result.has_signs;
   for (size_t k = 0; k < result.values.size(); ++k) {
     out.panels.push_back(panel_of(result, result.values[k], r, filter, path));
-    if (!result.by_layer.empty())
-      out.panels.back().title = fmt::format("up to layer {}", result.by_layer[k]);
+    if (!result.by_layer.empty()) out.panels.back().title = layer_name(result, k);
   }
   return out;
 }

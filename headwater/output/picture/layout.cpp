@@ -25,7 +25,8 @@ void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ram
   const double x = std::ceil(right_of + margin), y = std::round(plots.top);
   const int steps = static_cast<int>(height) * pixels_per_point;
   Cells bar{x, y, Matrix(steps, 1), static_cast<int>(width) * pixels_per_point, 1, 1, ramp};
-  for (int k = 0; k < steps; ++k) bar.values(k, 0) = 1 - (k + 0.5f) / steps;
+  for (int k = 0; k < steps; ++k)
+    bar.values(k, 0) = 1 - (figure.has_signs ? 2 : 1) * (k + 0.5f) / steps;
   page.put(std::move(bar));
   double right = x + width;
   for (const double value :
@@ -84,7 +85,14 @@ std::vector<double> ticks(double top, int count) {
 }
 
 std::vector<double> ticks(double bottom, double top, int count) {
-  if (bottom <= 0) return ticks(top, count);
+  if (bottom < 0) {
+    std::vector<double> out = ticks(top, (count + 1) / 2);
+    for (size_t k = out.size(); k-- > 1;)
+      if (out[k] <= -bottom) out.push_back(-out[k]);
+    std::ranges::sort(out);
+    return out;
+  }
+  if (bottom == 0) return ticks(top, count);
   const double step = ticks(top - bottom, count)[1];
   std::vector<double> out;
   for (double k = std::ceil(bottom / step * (1 - 1e-9)); k * step <= top * (1 + 1e-9); ++k)
@@ -96,17 +104,20 @@ std::vector<double> ticks(double bottom, double top, int count) {
 Scene layout(Figure figure, Typesetter& typesetter) {
   Page page(typesetter);
   if (Grid* grid = std::get_if<Grid>(&figure.body)) {
-    const Bounds plots = place_grid(page, std::move(*grid), figure.top);
-    place_colour_bar(page, plots, figure, Ramp::viridis);
+    const Ramp ramp = figure.has_signs ? Ramp::red_blue : Ramp::viridis;
+    const Bounds plots = place_grid(page, std::move(*grid), figure.top, ramp);
+    place_colour_bar(page, plots, figure, ramp);
   } else if (const Overlay* overlay = std::get_if<Overlay>(&figure.body)) {
-    const Bounds photos = place_overlay(page, *overlay, {figure.bottom, figure.top});
-    place_colour_bar(page, photos, figure, Ramp::viridis);
+    const Bounds photos =
+        place_overlay(page, *overlay, {figure.bottom, figure.top, figure.has_signs});
+    place_colour_bar(page, photos, figure, figure.has_signs ? Ramp::red_blue : Ramp::viridis);
   } else if (const Curves* curves = std::get_if<Curves>(&figure.body)) {
     place_curves(page, *curves);
   } else {
     const Strip& strip = std::get<Strip>(figure.body);
-    const Bounds text = place_strip(page, strip, figure.top);
-    if (!strip.bars) place_colour_bar(page, text, figure, Ramp::shade);
+    const Ramp ramp = figure.has_signs ? Ramp::red_blue_shade : Ramp::shade;
+    const Bounds text = place_strip(page, strip, figure.top, ramp);
+    if (!strip.bars) place_colour_bar(page, text, figure, ramp);
   }
   place_header(page, figure);
   // Shifts by whole points, so that cells fall on whole pixels.

@@ -61,7 +61,8 @@ int cell_pixels(int cells, int room, int largest) {
 
 class GridLayout {
  public:
-  GridLayout(Page& page, Grid& grid, double top) : page_(page), grid_(grid), top_(top) {
+  GridLayout(Page& page, Grid& grid, double top, Ramp ramp)
+      : page_(page), grid_(grid), top_(top), ramp_(ramp) {
     const Matrix& cells = grid.panels.front().values;
     count_ = static_cast<int>(grid.panels.size());
     columns_ = columns_of_plots(count_);
@@ -137,7 +138,7 @@ class GridLayout {
       text.y = y - 4 - text.height / 2;
       page_.put(std::move(text));
     }
-    page_.put(Cells{x, y, std::move(panel.values), pixels_x_, pixels_y_, top_, Ramp::viridis});
+    page_.put(Cells{x, y, std::move(panel.values), pixels_x_, pixels_y_, top_, ramp_});
   }
 
   void place_y(double y) {
@@ -188,6 +189,7 @@ class GridLayout {
   Page& page_;
   Grid& grid_;
   double top_;
+  Ramp ramp_;
   int count_ = 0, columns_ = 1, pixels_x_ = 1, pixels_y_ = 1;
   double width_ = 0, height_ = 0, titles_width_ = 0, labels_left_ = 0;
   Labels x_, y_;
@@ -195,6 +197,8 @@ class GridLayout {
 
 }  // namespace
 
-Bounds place_grid(Page& page, Grid grid, double top) { return GridLayout(page, grid, top).place(); }
+Bounds place_grid(Page& page, Grid grid, double top, Ramp ramp) {
+  return GridLayout(page, grid, top, ramp).place();
+}
 
 }  // namespace headwater

@@ -8,6 +8,6 @@ namespace headwater {
 /// Places the panels with the first plot at (0, 0): up to four in a line, tokens along x rotated by
 /// 45 degrees, labels of y only at the first panel of a line. Returns the bounds of the first line
 /// of plots, without labels.
-Bounds place_grid(Page& page, Grid grid, double top);
+Bounds place_grid(Page& page, Grid grid, double top, Ramp ramp);
 
 }  // namespace headwater

@@ -20,7 +20,7 @@ double tallest(const std::vector<Text>& texts) {
   return height;
 }
 
-void place_text(Page& page, const Strip& strip, double top) {
+void place_text(Page& page, const Strip& strip, double top, Ramp ramp) {
   std::vector<Text> texts;
   for (size_t j = 0; j < strip.pieces.size(); ++j) {
     Lettering lettering = reading;
@@ -37,8 +37,7 @@ void place_text(Page& page, const Strip& strip, double top) {
       y += pitch;
     }
     if (!texts[j].text.empty()) {
-      Box box{x,    y - height / 2, width, height, colour_at(Ramp::shade, strip.values[j] / top),
-              false};
+      Box box{x, y - height / 2, width, height, colour_at(ramp, strip.values[j] / top), false};
       if (strip.kept[j]) page.put(box);
       box.framed = true;
       if (static_cast<int>(j) == strip.output) page.put(box);
@@ -60,26 +59,30 @@ int decimals(double top) {
   return std::clamp(2 - static_cast<int>(std::floor(std::log10(top))), 3, 8);
 }
 
-void place_bars(Page& page, const Strip& strip, double y) {
+// Negative bars, if there are any, end where the others begin.
+void place_bars(Page& page, const Strip& strip, double y, Ramp ramp) {
   std::vector<Text> names;
   std::vector<float> values;
-  double widest = 0, top = 0;
+  double widest = 0, top = 0, bottom = 0;
   for (size_t j = 0; j < strip.labels.size(); ++j) {
     if (!strip.kept[j]) continue;
     names.push_back(page.measured({.text = strip.labels[j], .anchor = Text::Anchor::right}));
     values.push_back(strip.values[j]);
     widest = std::max(widest, names.back().width);
     top = std::max<double>(top, strip.values[j]);
+    bottom = std::min<double>(bottom, strip.values[j]);
   }
   const double pitch = tallest(names) + 3;
+  const double span = top - bottom, zero = widest + 6 + (span > 0 ? bar_width * -bottom / span : 0);
   for (size_t k = 0; k < names.size(); ++k, y += pitch) {
     names[k].x = widest;
     names[k].y = y + pitch / 2;
-    const double begin = widest + 6, length = top > 0 ? bar_width * values[k] / top : 0;
+    const double length = span > 0 ? bar_width * std::abs(values[k]) / span : 0;
     page.put(names[k]);
-    page.put(Box{begin, y + 1.5, length, pitch - 3, colour_at(Ramp::shade, 1), false});
-    page.put(Text{.text = fmt::format("{:.{}f}", values[k], decimals(top)),
-                  .x = begin + length + 5,
+    page.put(Box{values[k] < 0 ? zero - length : zero, y + 1.5, length, pitch - 3,
+                 colour_at(ramp, values[k] < 0 ? -1 : 1), false});
+    page.put(Text{.text = fmt::format("{:.{}f}", values[k], decimals(std::max(top, -bottom))),
+                  .x = zero + (values[k] < 0 ? 0 : length) + 5,
                   .y = y + pitch / 2,
                   .lettering = {.points = 8, .colour = grey}});
   }
@@ -87,10 +90,10 @@ void place_bars(Page& page, const Strip& strip, double y) {
 
 }  // namespace
 
-Bounds place_strip(Page& page, const Strip& strip, double top) {
-  place_text(page, strip, top);
+Bounds place_strip(Page& page, const Strip& strip, double top, Ramp ramp) {
+  place_text(page, strip, top, ramp);
   const Bounds text = page.bounds();
-  if (strip.bars) place_bars(page, strip, text.bottom + 16);
+  if (strip.bars) place_bars(page, strip, text.bottom + 16, ramp);
   return text;
 }
 

@@ -7,6 +7,6 @@ namespace headwater {
 
 /// Places the running text from (0, 0) on, in lines, each token shaded by its value. If the strip
 /// has bars, adds one below for each kept token. Returns the bounds of the text.
-Bounds place_strip(Page& page, const Strip& strip, double top);
+Bounds place_strip(Page& page, const Strip& strip, double top, Ramp ramp);
 
 }  // namespace headwater

@@ -29,17 +29,22 @@ std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,
 
 std::string terminal(const Generated& result, const Filter& filter, bool colour, int width) {
   const std::string text = harmless(result.text);
-  if (result.values.empty()) return text + '\n';
+  const bool follows = result.relevance.rows() > 0;
+  if (result.values.empty() && !follows) return text + '\n';
+  if (follows && (result.shown || result.span.size() > 0))
+    return terminal(relevance_of(result, result.shown), 0, filter, colour, width);
   if (result.shown)
     return terminal(of_token(result, *result.shown, true), 0, filter, colour, width);
-  const Attribution last = at_layer(result);
+  const Attribution last = follows ? relevance_of(result) : at_layer(result);
+  const std::ptrdiff_t prompt = static_cast<std::ptrdiff_t>(result.prompt.tokens.size());
   const std::vector<std::string> labels = token_labels(last.source.tokens, 24);
   const std::vector<std::string> outputs = token_labels(result.tokens, 24);
   const std::vector<bool> shown = kept(filter, last.source.tokens);
-  std::vector<std::vector<std::string>> lines = {{"", "generated", "prompt", "leans on"}};
+  std::vector<std::vector<std::string>> lines = {
+      {"", "generated", "prompt", follows ? "speak for it" : "leans on"}};
   for (int s = 0; s < last.values[0].rows(); ++s) {
     const std::span<const float> row = last.values[0].row(s);
-    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    const double sum = std::accumulate(row.begin(), row.begin() + prompt, 0.0);
     lines.push_back({std::to_string(s), outputs[static_cast<size_t>(s)], fmt::format("{:.3f}", sum),
                      leans_on(row, shown, labels)});
   }

@@ -18,14 +18,15 @@ constexpr const char* upper_half = "\u2580";
 std::string behind(Colour c) { return fmt::format("\x1b[48;2;{};{};{}m", c.red, c.green, c.blue); }
 std::string before(Colour c) { return fmt::format("\x1b[38;2;{};{};{}m", c.red, c.green, c.blue); }
 
-// The largest value of each block, if there are more patches than terminal columns.
+// The largest value (or that of the largest size) of each block, if there are more patches than
+// terminal columns.
 Matrix merged(const Matrix& values, int by) {
   Matrix out((values.rows() + by - 1) / by, (values.columns() + by - 1) / by);
   std::fill_n(out.data(), out.size(), std::nanf(""));
   for (int y = 0; y < values.rows(); ++y)
     for (int x = 0; x < values.columns(); ++x) {
       float& place = out(y / by, x / by);
-      place = std::isnan(place) ? values(y, x) : std::fmax(place, values(y, x));
+      place = std::isnan(place) || std::abs(values(y, x)) > std::abs(place) ? values(y, x) : place;
     }
   return out;
 }
@@ -59,7 +60,7 @@ class Blocks {
  private:
   std::optional<Colour> at(int y, int x) const {
     if (y >= values_.rows() || std::isnan(values_(y, x))) return {};
-    return colour_at(Ramp::viridis, scale_.share(values_(y, x)));
+    return scale_.colour(values_(y, x));
   }
 
   Matrix values_;
@@ -82,7 +83,8 @@ std::string image_line(const Image& image, int y) {
 std::string patches_text(const Overlay& overlay, int width) {
   const OverlayPanel& panel = overlay.panels.back();
   const int rows = panel.values.rows(), columns = panel.values.columns();
-  const ScaleEnds scale = patch_scale({panel.values.data(), panel.values.size()});
+  const ScaleEnds scale =
+      patch_scale({panel.values.data(), panel.values.size()}, overlay.has_signs);
   std::string out;
   if (2 * columns <= width) {
     const Blocks blocks(merged(panel.values, 1), scale);
@@ -95,7 +97,9 @@ std::string patches_text(const Overlay& overlay, int width) {
     const Blocks blocks(merged(panel.values, by), scale);
     for (int y = 0; y < (rows + by - 1) / by; y += 2) out += blocks.half(y) + '\n';
   }
-  return out + fmt::format("dark {:.4g}, bright {:.4g}\n", scale.bottom, scale.top);
+  return out + (scale.has_signs
+                    ? fmt::format("blue {:.4g}, white 0, red {:.4g}\n", scale.bottom, scale.top)
+                    : fmt::format("dark {:.4g}, bright {:.4g}\n", scale.bottom, scale.top));
 }
 
 }  // namespace headwater

@@ -12,9 +12,11 @@
 #include "headwater/output/picture/figure_overlay.h"
 #include "headwater/output/shade.h"
 #include "headwater/output/terminal/patches.h"
+#include "headwater/output/terminal/relevance.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
+#include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
 #include "headwater/result/top.h"
 
@@ -30,21 +32,24 @@ struct ShownRow {
   Vector values;
   double top = 0, mass = 0;
   double full = 1;  // the value that gets the full shade
+  bool has_signs;
 
   ShownRow(const Attribution& result, int r, const Filter& filter)
-      : kept(headwater::kept(filter, result.source.tokens)) {
-    const std::span<const float> row = result.values.back().row(r);
+      : kept(headwater::kept(filter, result.source.tokens)), has_signs(result.has_signs) {
+    const std::span<const float> row = values_to_show(result).row(r);
     values.assign(row.begin(), row.end());
     mass = mass_left_out(row, kept);
-    if (filter.any() && filter.renormalise) renormalise(row, kept, values);
+    if (filter.any() && filter.renormalise && !has_signs) renormalise(row, kept, values);
     for (size_t j = 0; j < values.size(); ++j) {
       if (!std::isfinite(values[j])) values[j] = 0;
-      if (kept[j]) top = std::max<double>(top, values[j]);
+      if (kept[j]) top = std::max<double>(top, std::abs(values[j]));
     }
     full = full_shade(values, kept);
   }
 
-  Colour shade(size_t j) const { return colour_at(Ramp::shade, values[j] / full); }
+  Colour shade(size_t j) const {
+    return colour_at(has_signs ? Ramp::red_blue_shade : Ramp::shade, values[j] / full);
+  }
 };
 
 std::vector<std::string> notes_of(const Attribution& result, const Filter& filter, double mass) {
@@ -94,10 +99,19 @@ std::string shaded(const Attribution& result, const ShownRow& row, int width) {
 std::string largest(const Attribution& result, const ShownRow& row) {
   const std::vector<std::string> labels = token_labels(result.source.tokens);
   std::string out;
-  for (const int j : top(row.values, top_count, row.kept)) {
-    const size_t k = static_cast<size_t>(j);
-    out += fmt::format("  {:.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(row.shade(k)),
-                       labels[k], j);
+  const auto list = [&](std::span<const float> values) {
+    for (const int j : top(values, top_count, row.kept)) {
+      const size_t k = static_cast<size_t>(j);
+      if (row.has_signs && !(values[k] > 0)) continue;
+      out += fmt::format("  {:7.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(row.shade(k)),
+                         labels[k], j);
+    }
+  };
+  list(row.values);
+  if (row.has_signs) {
+    Vector against;
+    for (const float value : row.values) against.push_back(-value);
+    list(against);
   }
   if (row.top > row.full) out += fmt::format("  (shaded up to {:.4f})\n", row.full);
   return out;
@@ -110,11 +124,11 @@ std::string table_of_row(const Attribution& result, const ShownRow& row) {
   std::vector<std::vector<std::string>> lines = {{"index", "token", "value", ""}};
   for (size_t j = 0; j < labels.size(); ++j) {
     if (!row.kept[j]) continue;
-    const double share = row.top > 0 ? row.values[j] / row.top : 0;
+    const double share = row.top > 0 ? std::abs(row.values[j]) / row.top : 0;
     lines.push_back(
         {std::to_string(j), labels[j], value_text(row.values[j]),
          std::string(static_cast<size_t>(std::lround(bar_columns * std::clamp(share, 0.0, 1.0))),
-                     '#')});
+                     row.values[j] < 0 ? '-' : '#')});
   }
   return table(lines, {true, false, true, false});
 }
@@ -177,12 +191,16 @@ std::string terminal(const Attribution& result, int r, const Filter& filter, boo
                ? patches_text(overlay_of(result, r, filter, result.source.name), width)
                : shaded(result, row, std::max(width, 20));
     out += '\n' + largest(result, row);
+    if (result.has_signs) out += "  (" + sign_text(result) + ")\n";
+    if (result.relevance) out += relevance_tables(result);
     for (const std::string& note : notes) out += "note: " + note + '\n';
     return out;
   }
   out += "# " + first_line(result, r) + '\n';
   for (const std::string& note : notes) out += "# " + note + '\n';
-  return out + table_of_row(result, row);
+  if (result.has_signs) out += "# bars of # speak for the target, of - against it\n";
+  out += table_of_row(result, row);
+  return result.relevance ? out + relevance_tables(result) : out;
 }
 
 std::string terminal(const Comparison& result, int r, const Filter& filter) {

@@ -1,0 +1,121 @@
+#include "headwater/method/relevance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/stopwatch.h"
+#include "headwater/source/differentiable.h"
+
+namespace headwater {
+namespace {
+
+constexpr int usual_steps = 20;
+// Of the sum of all absolute values. Rounding in float stays far below it.
+constexpr double most_lost = 1e-4;
+
+void check(const RelevanceOptions& what) {
+  const bool integrates = what.rule == RelevanceRule::integrated;
+  const auto refuse = [&](bool given, const char* name) {
+    if (given)
+      fail_usage("`{}`: is not part of `rule` {}, expected {}; leave it out", name,
+                 to_string(what.rule), integrates ? "frozen or attnlrp" : "integrated");
+  };
+  refuse(!integrates && what.steps, "steps");
+  refuse(!integrates && !what.baseline.empty(), "baseline");
+  refuse(integrates && what.by_layer, "by_layer");
+  refuse(integrates && what.heads, "heads");
+  refuse(integrates && what.edges, "edges");
+  if (what.steps && (*what.steps < 1 || *what.steps > 100'000))
+    fail_usage("`steps` {}: expected 1 to 100000; choose another", *what.steps);
+  if (what.row.kind == Row::Kind::mean)
+    fail_usage("`row` mean: is not a token, expected one output token; leave it out");
+}
+
+RelevanceRequest request_of(const RelevanceOptions& what, const Description& example) {
+  RelevanceRequest out;
+  out.target = what.target;
+  out.against = what.against;
+  if (what.row.kind != Row::Kind::all)
+    out.row = resolve(what.row, example.tokens, example.name).front();
+  out.rule = what.rule;
+  out.by_layer = what.by_layer;
+  out.heads = what.heads;
+  if (what.edges) out.edges = resolve_index(*what.edges, example.layers, "layer", example.name);
+  out.steps = what.steps.value_or(usual_steps);
+  out.baseline = what.baseline.empty() && !example.patches ? "mask" : what.baseline;
+  return out;
+}
+
+// Whether tokens and the rest add up to the output, where the rule says that they do.
+void note_sum(const RelevanceAnswer& answer, const RelevanceRequest& request,
+              std::vector<std::string>& notes) {
+  const double off = answer.sum + answer.rest - answer.output;
+  if (request.rule == RelevanceRule::integrated) {
+    const double whole = answer.output - answer.rest;
+    notes.push_back(fmt::format(
+        "integrated gradients, {} steps from {}: the tokens sum to {:.4g}, the output changes by "
+        "{:.4g} on the way, so {:.2g} is missing{}",
+        request.steps, answer.baseline == "zero" ? "zero" : fmt::format("'{}'", answer.baseline),
+        answer.sum, whole, -off,
+        std::abs(off) > 0.05 * std::abs(whole) ? "; more steps lose less" : ""));
+    return;
+  }
+  if (request.rule != RelevanceRule::frozen) return;
+  double size = std::abs(answer.rest) + std::abs(answer.output);
+  for (const float value : answer.input) size += std::abs(double{value});
+  if (std::abs(off) > most_lost * size)
+    notes.push_back(
+        fmt::format("tokens ({:.6g}) and biases ({:.6g}) sum to {:.6g}, not to the output {:.6g}: "
+                    "rounding lost {:.2g}",
+                    answer.sum, answer.rest, answer.sum + answer.rest, answer.output, -off));
+}
+
+Matrix as_row(std::span<const float> values) {
+  Matrix row(1, static_cast<int>(values.size()));
+  std::ranges::copy(values, row.row(0).begin());
+  return row;
+}
+
+}  // namespace
+
+Attribution relevance(Source& source, const RelevanceOptions& what) {
+  const Stopwatch whole;
+  check(what);
+  const Description& example = source.description();
+  const RelevanceRequest request = request_of(what, example);
+  RelevanceAnswer answer = differentiable(source).relevance(request);
+
+  Attribution result;
+  result.method = "relevance";
+  result.options.row = what.row;
+  result.layers = {0, example.layers};
+  result.source = example;
+  result.rows = {answer.target.logit.row};
+  result.has_signs = true;
+  result.values.push_back(as_row(answer.input));
+  if (what.by_layer) {
+    result.by_layer.push_back(-1);
+    for (int l = 0; l < answer.by_layer.rows(); ++l) {
+      result.by_layer.push_back(l);
+      result.values.push_back(as_row(answer.by_layer.row(l)));
+    }
+  }
+  note_sum(answer, request, result.notes);
+  RelevanceRecord& record = result.relevance.emplace();
+  record.rule = what.rule;
+  record.target = std::move(answer.target);
+  record.output = answer.output;
+  record.sum = answer.sum;
+  record.rest = answer.rest;
+  if (what.rule == RelevanceRule::integrated) record.steps = request.steps;
+  record.baseline = std::move(answer.baseline);
+  record.layer = request.edges;
+  record.heads = std::move(answer.heads);
+  record.edges = std::move(answer.edges);
+  for (std::string& note : source.notes()) result.notes.push_back(std::move(note));
+  result.timing.method = whole.seconds();
+  return result;
+}
+
+}  // namespace headwater

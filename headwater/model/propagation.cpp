@@ -1,0 +1,36 @@
+#include "headwater/model/propagation.h"
+
+#include <vector>
+
+namespace headwater {
+
+Propagation::Propagation(RelevanceRule rule) : counts_biases(true) {
+  attention.positive = false;
+  switch (rule) {
+    case RelevanceRule::frozen:
+      slope = kernel::Slope::secant;
+      attention.scores = 0;
+      return;
+    case RelevanceRule::attnlrp:
+      slope = kernel::Slope::secant;
+      attention.scores = 0.25f;
+      attention.values = 0.5f;
+      return;
+    case RelevanceRule::integrated:
+      counts_biases = false;
+      return;
+  }
+}
+
+void Propagation::absorb(MatrixView gradient, const Vector& bias) {
+  if (!counts_biases || bias.empty()) return;
+  // Column by column, so that the additions of a row do not wait for each other.
+  std::vector<double> sums(bias.size());
+  for (int t = 0; t < gradient.rows(); ++t) {
+    const float* row = gradient.row(t).data();
+    for (size_t d = 0; d < sums.size(); ++d) sums[d] += double{row[d]};
+  }
+  for (size_t d = 0; d < sums.size(); ++d) biases += sums[d] * bias[d];
+}
+
+}  // namespace headwater

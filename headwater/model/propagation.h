@@ -1,0 +1,24 @@
+// How one backward pass treats what is not linear, and what the biases take of it.
+#pragma once
+#include "headwater/kernel/backward.h"
+#include "headwater/source/relevance.h"
+
+namespace headwater {
+
+/// The derivative itself by default.
+struct Propagation {
+  Propagation() = default;
+  /// Counts biases, too.
+  explicit Propagation(RelevanceRule rule);
+
+  kernel::Slope slope = kernel::Slope::tangent;
+  kernel::AttentionRule attention;
+  bool counts_biases = false;
+  double biases = 0;  // the sum of bias x gradient so far
+
+  /// Adds bias x gradient, summed over all rows, for a map that adds the bias to each. An empty
+  /// bias is none.
+  void absorb(MatrixView gradient, const Vector& bias);
+};
+
+}  // namespace headwater

@@ -1,0 +1,68 @@
+// The relevance of a model's input, by one backward pass.
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/model_source.h"
+#include "headwater/model/target.h"
+#include "headwater/model/trace.h"
+
+namespace headwater {
+namespace {
+
+double output_of(const Target& target) {
+  return target.logit.value - (target.against ? target.against->value : 0);
+}
+
+}  // namespace
+
+RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
+  const Classifier& classifier = model_.classifier();
+  const Matrix rows = input_rows();
+  const bool integrates = request.rule == RelevanceRule::integrated;
+  const Baseline from = integrates ? baseline(request.baseline) : Baseline();
+  RelevanceAnswer answer;
+  {
+    const Trace run = trace(model_, enter(rows.copy()));
+    answer.target = choose_target(model_, classifier, description_, request, run.finished);
+    answer.output = output_of(answer.target);
+    if (!integrates) pass_relevance(request, rows, run, answer);
+  }
+  if (integrates) integrate(request, rows, from, answer);
+  for (const float value : answer.input) {
+    if (!std::isfinite(value))
+      fail("{}: the relevance for '{}' is {}, expected numbers; check that the weights are intact",
+           model_.name(), answer.target.logit.name, value);
+    answer.sum += double{value};
+  }
+  return answer;
+}
+
+void ModelSource::pass_relevance(const RelevanceRequest& request, MatrixView rows, const Trace& run,
+                                 RelevanceAnswer& answer) const {
+  const Architecture& shape = model_.architecture();
+  const int n = rows.rows();
+  Propagation how(request.rule);
+  Matrix gradient(n, shape.width);
+  add_target(model_, run, answer.target, how, gradient);
+  if (request.by_layer) answer.by_layer = Matrix(shape.layers, n);
+  if (request.heads) answer.heads = Matrix(shape.layers, shape.heads);
+  if (request.edges) answer.edges = Matrix(n, n);
+  LayerCalls calls;
+  calls.map = [&](int layer) {
+    if (layer != request.edges) return kernel::HeadMap();
+    return kernel::HeadMap{kernel::Reduce::sum, 1, 0, shape.heads, answer.edges};
+  };
+  calls.done = [&](int layer, MatrixView input, MatrixView below, const Backward& backward) {
+    if (request.heads) backward.put_head_shares(answer.heads.row(layer));
+    if (request.by_layer && layer > 0) put_products(input, below, answer.by_layer.row(layer - 1));
+  };
+  model_.finish_backward(run.hidden, how, gradient);
+  if (request.by_layer) put_products(run.hidden, gradient, answer.by_layer.row(shape.layers - 1));
+  pass_back(model_, run, how, gradient, calls);
+  answer.input.resize(static_cast<size_t>(n));
+  put_products(rows, leave(rows, how, gradient), answer.input);
+  answer.rest = how.biases;
+}
+
+}  // namespace headwater

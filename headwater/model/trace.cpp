@@ -1,0 +1,94 @@
+#include "headwater/model/trace.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headwater/core/fail.h"
+#include "headwater/model/classifier.h"
+#include "headwater/model/norm.h"
+
+namespace headwater {
+
+void run_checked(const Model& model, Matrix embedded, int end,
+                 const std::function<void(Forward& forward)>& step) {
+  const auto check = [&](MatrixView hidden, const std::string& what) {
+    for (int t = 0; t < hidden.rows(); ++t)
+      for (const float number : hidden.row(t))
+        if (!std::isfinite(number))
+          fail("{}: {} gives {} for token {}, expected numbers; check that the weights are intact",
+               model.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
+  };
+  Forward forward(model, std::move(embedded));
+  // Checked layer by layer: a NaN spreads to other tokens in the next.
+  check(forward.hidden(), "the embedding");
+  while (forward.next() < end) {
+    const int layer = forward.next();
+    step(forward);
+    check(forward.hidden(), fmt::format("layer {}", layer));
+  }
+}
+
+Trace trace(const Model& model, Matrix embedded) {
+  const Architecture& shape = model.architecture();
+  const int n = embedded.rows();
+  Trace out;
+  out.embedded = embedded.copy();
+  out.hidden = Matrix(n, shape.width);
+  out.finished = Matrix(n, shape.width);
+  run_checked(model, std::move(embedded), shape.layers, [&](Forward& forward) {
+    out.sums.emplace_back(n, shape.width);
+    forward.step({}, out.sums.back());
+    if (forward.next() < shape.layers) return;
+    for (int t = 0; t < n; ++t)
+      std::ranges::copy(forward.hidden().row(t), out.hidden.row(t).begin());
+  });
+  model.finish(out.hidden, out.finished);
+  return out;
+}
+
+void add_logit(const Model& model, const Trace& trace, const Logit& logit, float weight,
+               Propagation& how, MatrixSpan gradient) {
+  const Classifier& classifier = model.classifier();
+  const MatrixView finished = trace.finished;
+  if (classifier.by_row())
+    classifier.backward(finished.rows(logit.row, 1), logit.id, weight, how,
+                        gradient.rows(logit.row, 1));
+  else
+    classifier.backward(finished, logit.id, weight, how, gradient);
+}
+
+void add_target(const Model& model, const Trace& trace, const Target& target, Propagation& how,
+                MatrixSpan gradient) {
+  add_logit(model, trace, target.logit, 1, how, gradient);
+  if (target.against) add_logit(model, trace, *target.against, -1, how, gradient);
+}
+
+void put_products(MatrixView x, MatrixView gradient, std::span<float> out) {
+  for (int t = 0; t < x.rows(); ++t) {
+    double sum = 0;
+    for (int d = 0; d < x.columns(); ++d) sum += double{x(t, d)} * gradient(t, d);
+    out[static_cast<size_t>(t)] = static_cast<float>(sum);
+  }
+}
+
+void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixSpan gradient,
+               const LayerCalls& calls) {
+  const Architecture& shape = model.architecture();
+  const int n = gradient.rows();
+  const auto some = [&](const Matrix& rows) { return MatrixView(rows).rows(0, n); };
+  Backward backward(model, n, how);
+  Matrix normed = shape.norm_first ? Matrix() : Matrix(n, shape.width);
+  for (int l = shape.layers - 1; l >= 0; --l) {
+    const MatrixView below = some(l > 0 ? trace.sums[static_cast<size_t>(l) - 1] : trace.embedded);
+    MatrixView input = below;
+    if (l > 0 && !shape.norm_first) {
+      apply_norm(shape, model.layer(l - 1).feed_norm, below, normed);
+      input = normed;
+    }
+    backward.layer(l, input, some(trace.sums[static_cast<size_t>(l)]), gradient,
+                   calls.map ? calls.map(l) : kernel::HeadMap());
+    if (calls.done) calls.done(l, input, gradient, backward);
+  }
+}
+
+}  // namespace headwater

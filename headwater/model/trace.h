@@ -1,0 +1,54 @@
+// A forward pass that is kept, and passes back through it.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "headwater/model/backward.h"
+#include "headwater/model/forward.h"
+#include "headwater/source/gradient.h"
+
+namespace headwater {
+
+/// What backward passes need of a forward pass: n x width a layer. `sums[l]` is the input of layer
+/// l's last norm, or the layer's output: enough to run layer l + 1 again.
+struct Trace {
+  Matrix embedded;
+  std::vector<Matrix> sums;
+  Matrix hidden;    // after the last layer
+  Matrix finished;  // the output of Model::finish
+};
+
+/// Runs the model on `embedded`, the rows of its first block. Throws Error, which names the layer
+/// and the token, for numbers that are not finite.
+Trace trace(const Model& model, Matrix embedded);
+
+/// Runs layers 0 ... end - 1 by calls of step(forward), with the same check.
+void run_checked(const Model& model, Matrix embedded, int end,
+                 const std::function<void(Forward& forward)>& step);
+
+/// Adds `weight` times the gradient of `logit` to `gradient`, that of trace.finished.
+void add_logit(const Model& model, const Trace& trace, const Logit& logit, float weight,
+               Propagation& how, MatrixSpan gradient);
+
+/// The same for the target, with the logit against it subtracted.
+void add_target(const Model& model, const Trace& trace, const Target& target, Propagation& how,
+                MatrixSpan gradient);
+
+/// out[t] = x(t) . gradient(t), summed in double.
+void put_products(MatrixView x, MatrixView gradient, std::span<float> out);
+
+/// What to do at each layer of a backward pass; both may be empty.
+struct LayerCalls {
+  /// Which map is wanted of a layer. Called before the layer is differentiated.
+  std::function<kernel::HeadMap(int layer)> map;
+  /// Called after it, with the layer's input and the gradient of that.
+  std::function<void(int layer, MatrixView input, MatrixView gradient, const Backward&)> done;
+};
+
+/// Replaces the gradient of trace.hidden by that of trace.embedded. If the gradient has fewer
+/// rows than the trace, the model must be causal, and the other rows are left out.
+void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixSpan gradient,
+               const LayerCalls& calls = {});
+
+}  // namespace headwater
