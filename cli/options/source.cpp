@@ -26,6 +26,11 @@ void declare_source(OptionList& options, Takes what, std::string& name, const ch
                                           : "a file of attention or a model";
 }
 
+void declare_ignore_code(OptionList& options, bool& ignore) {
+  options.flag("--ignore-code",
+               "Run a model whose folder brings code of its own, without that code", ignore);
+}
+
 void SourceOptions::declare(OptionList& options, Takes what) {
   declare_source(options, what, name);
   declare_input(options);
@@ -52,6 +57,7 @@ void SourceOptions::declare_input(OptionList& options) {
   options.add("--image", "FILE", "The image that a vision model sees: PNG or JPEG",
               [this](const std::string& text) { input_.images = {text}; });
   options.flag("--truncate", "Cut a text that is too long for the model", input_.truncate);
+  declare_ignore_code(options, input_.ignore_code);
 }
 
 void SourceOptions::declare_reading(OptionList& options) {

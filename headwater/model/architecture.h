@@ -120,10 +120,13 @@ struct Architecture {
   std::string saved_as;                      // the class in config.json, or ""
   std::optional<int> padding_id;             // the token that pads batches
   std::vector<std::string> labels;           // of the classes, from config.json
+  std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 
-/// Reads the config of any family in families.cpp. Throws Error naming what is unknown.
-Architecture describe(const Config& config);
+/// Reads the config of any family in families.cpp. Entries that it does not know are named in the
+/// notes. Throws Error, which names the entry, for an unknown family or kind of block, and for a
+/// model class that is code in the folder, unless `ignore_code`.
+Architecture describe(const Config& config, bool ignore_code = false);
 
 /// The known families, by the model_type of their config.
 std::vector<std::string_view> families();

@@ -118,6 +118,7 @@ const Tensor& Checkpoint::at(const std::string& name, const std::vector<int64_t>
   if (!is_weight(tensor->type))
     fail("{}: tensor '{}' is {}, expected f32, f16 or bf16; convert the model", folder_, name,
          name_of(tensor->type));
+  used_.insert(tensor);
   return *tensor;
 }
 
@@ -146,6 +147,13 @@ const std::vector<int64_t>& Checkpoint::shape(const std::string& name) const {
   const Tensor* tensor = find(name);
   if (!tensor) at(name, {});
   return tensor->shape;
+}
+
+std::vector<std::string> Checkpoint::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_)
+    if (!used_.contains(tensor)) names.push_back(name);
+  return names;
 }
 
 uint64_t Checkpoint::parameters() const {

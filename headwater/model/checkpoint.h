@@ -1,6 +1,7 @@
 // The weights in a model directory: model.safetensors, or several files with an index.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Checkpoint {
   /// Its shape. The tensor must exist.
   const std::vector<int64_t>& shape(const std::string& name) const;
 
+  /// The names of tensors that none of the three functions above gave out so far.
+  std::vector<std::string> unused() const;
   /// The count over all tensors, including unused ones.
   uint64_t parameters() const;
   /// The number types in use, each once: "f32", "f16 f32".
@@ -41,6 +44,7 @@ class Checkpoint {
   std::string folder_;
   std::vector<Arrays> files_;
   std::map<std::string, const Tensor*, std::less<>> tensors_;
+  mutable std::set<const Tensor*> used_;
 };
 
 /// Row `row` of stored weights ([outputs, inputs]) as floats: one word of an embedding table.

@@ -41,8 +41,8 @@ std::string need_model(const std::string& name) {
        known_models(name));
 }
 
-std::shared_ptr<const Model> open_model(const std::string& name) {
-  return Model::open(need_model(name));
+std::shared_ptr<const Model> open_model(const std::string& name, bool ignore_code) {
+  return Model::open(need_model(name), ignore_code);
 }
 
 }  // namespace headwater

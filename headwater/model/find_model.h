@@ -15,6 +15,6 @@ std::optional<std::string> find_model(const std::string& name);
 std::string need_model(const std::string& name);
 
 /// The model in that folder. Throws Error as need_model and Model::open do.
-std::shared_ptr<const Model> open_model(const std::string& name);
+std::shared_ptr<const Model> open_model(const std::string& name, bool ignore_code = false);
 
 }  // namespace headwater

@@ -7,6 +7,7 @@
 #include "headwater/model/classifier.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/tokenizer/tokenizer.h"
+#include "headwater/model/unused.h"
 
 namespace headwater {
 namespace {
@@ -23,7 +24,7 @@ std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint)
 
 }  // namespace
 
-std::unique_ptr<Model> Model::open(const std::string& folder) {
+std::unique_ptr<Model> Model::open(const std::string& folder, bool ignore_code) {
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
@@ -32,7 +33,7 @@ std::unique_ptr<Model> Model::open(const std::string& folder) {
         "name",
         folder);
   Config config = Config::open(path.string());
-  Architecture architecture = describe(config);
+  Architecture architecture = describe(config, ignore_code);
   return std::make_unique<Model>(std::move(config), std::move(architecture),
                                  Checkpoint::open(folder));
 }
@@ -43,6 +44,7 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
       checkpoint_(std::move(checkpoint)) {
   prefix_ = find_prefix(architecture_, checkpoint_);
   layers_ = bind_layers(architecture_, checkpoint_, prefix_);
+  refuse_unused(architecture_, checkpoint_, prefix_);
   if (architecture_.text)
     text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);
   if (architecture_.image)

@@ -20,8 +20,9 @@ class Tokenizer;
 /// inputs may run at once.
 class Model {
  public:
-  /// Throws Error if something is missing, wrong or not implemented.
-  static std::unique_ptr<Model> open(const std::string& folder);
+  /// Throws Error if something is missing, wrong or not implemented. `ignore_code` as in
+  /// describe().
+  static std::unique_ptr<Model> open(const std::string& folder, bool ignore_code = false);
   /// Binds the weights to the architecture. Throws Error as open() does.
   Model(Config config, Architecture architecture, Checkpoint checkpoint);
   ~Model();

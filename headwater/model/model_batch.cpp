@@ -141,6 +141,7 @@ std::string ModelBatch::reading() const {
       fmt::format("{} model, {} wide, {} parameters, {}", shape.family, shape.width,
                   count_text(model_->checkpoint().parameters()), model_->checkpoint().types());
   if (shape.positions && shape.text) text += fmt::format(", at most {} tokens", *shape.positions);
+  for (const std::string& note : shape.notes) text += "; " + note;
   return text;
 }
 

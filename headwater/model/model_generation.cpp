@@ -44,6 +44,7 @@ class ModelGeneration : public Generation {
   std::span<const float> logits() const override { return logits_.row(0); }
   bool ends(int id) const override { return std::ranges::find(ends_, id) != ends_.end(); }
   std::string token(int id) const override { return model_->token_name(id); }
+  std::vector<std::string> notes() const override { return model_->architecture().notes; }
   std::string text(std::span<const int> ids) const override {
     if (const Tokenizer* tokenizer = model_->tokenizer()) return tokenizer->decode(ids);
     return fmt::format("{}", fmt::join(ids, " "));
