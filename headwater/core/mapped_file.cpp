@@ -8,11 +8,23 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "headwater/core/fail.h"
 
 namespace headwater {
+namespace {
+
+// What Git leaves in place of a large file that was not fetched.
+bool is_lfs_pointer(std::span<const std::byte> bytes) {
+  constexpr std::string_view start = "version https://git-lfs.github.com/spec/";
+  constexpr size_t longest = 1024;
+  return bytes.size() >= start.size() && bytes.size() <= longest &&
+         std::memcmp(bytes.data(), start.data(), start.size()) == 0;
+}
+
+}  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,6 +48,13 @@ MappedFile::MappedFile(const std::string& path) {
     fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
          std::strerror(errno));
   data_ = static_cast<const std::byte*>(memory);
+  if (is_lfs_pointer(bytes())) {
+    munmap(memory, size_);
+    fail(
+        "{}: is a Git LFS pointer of {} bytes, expected the file that it stands for; run 'git lfs "
+        "pull' in its folder",
+        path, about.st_size);
+  }
 }
 
 MappedFile::~MappedFile() {

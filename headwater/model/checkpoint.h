@@ -1,4 +1,4 @@
-// The weights in a model directory: model.safetensors, or several files with an index.
+// The weights in a model directory, from all files that hold them.
 #pragma once
 #include <map>
 #include <set>
@@ -16,6 +16,13 @@ namespace headwater {
 class Checkpoint {
  public:
   static Checkpoint open(const std::string& folder);
+
+  /// Wrappers of models put a prefix before all names: module. (DataParallel), model. (Lightning),
+  /// auto_model. (sentence-transformers). Finds the one with which some tensor of `names` exists;
+  /// from then on all names mean those behind it.
+  void unwrap(const std::vector<std::string>& names);
+  /// That prefix, or "".
+  const std::string& outer() const { return outer_; }
 
   bool has(const std::string& name) const { return find(name) != nullptr; }
   /// A linear map of shape [outputs, inputs], or [inputs, outputs] if input_major.
@@ -35,13 +42,17 @@ class Checkpoint {
   /// The number types in use, each once: "f32", "f16 f32".
   std::string types() const;
   const std::string& name() const { return folder_; }
+  /// Which files were chosen, if there was a choice, as sentences for results.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   const Tensor* find(const std::string& name) const;
   const Tensor& at(const std::string& name, const std::vector<int64_t>& shape) const;
-  void take(Arrays file, const std::vector<std::string>* wanted);
+  void take(Arrays file, const std::vector<std::string>& wanted);
+  void refuse_quantised(const std::string& name) const;
 
-  std::string folder_;
+  std::string folder_, outer_;
+  std::vector<std::string> notes_;
   std::vector<Arrays> files_;
   std::map<std::string, const Tensor*, std::less<>> tensors_;
   mutable std::set<const Tensor*> used_;

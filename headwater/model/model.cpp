@@ -13,7 +13,10 @@ namespace headwater {
 namespace {
 
 // A model with a classifier keeps its body under a prefix: bert.encoder... instead of encoder...
-std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint) {
+std::string find_prefix(const Architecture& model, Checkpoint& checkpoint) {
+  std::vector<std::string> probes;
+  for (const std::string& prefix : model.prefixes) probes.push_back(prefix + model.probe);
+  checkpoint.unwrap(probes);
   for (const std::string& prefix : model.prefixes)
     if (checkpoint.has(prefix + model.probe)) return prefix;
   fail(
@@ -42,9 +45,10 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
     : config_(std::move(config)),
       architecture_(std::move(architecture)),
       checkpoint_(std::move(checkpoint)) {
+  for (const std::string& note : checkpoint_.notes()) architecture_.notes.push_back(note);
   prefix_ = find_prefix(architecture_, checkpoint_);
   layers_ = bind_layers(architecture_, checkpoint_, prefix_);
-  refuse_unused(architecture_, checkpoint_, prefix_);
+  refuse_unused(architecture_, checkpoint_, checkpoint_.outer() + prefix_);
   if (architecture_.text)
     text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);
   if (architecture_.image)

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from command import HEADWATER, ask, fails
 from families import IMAGES, TEXT, make
+from test_families import compare
 
 CONFIG = Path(HEADWATER).with_name("headwater_config")
 KNOWN = {name: entry[:3] for name, entry in (TEXT | IMAGES).items()}
@@ -135,3 +136,145 @@ def test_labels_may_be_numbers(tmp_path):
     saved("bert-classifier", tmp_path)
     change(tmp_path, id2label={"0": 1, "1": 5})
     assert ask("gradient", tmp_path, "--ids", "5,6,7", "--target", "5")["target"]["name"] == "5"
+
+
+IDS = torch.tensor([[5, 9, 33, 7, 61, 12, 4]])
+
+
+def compare_ids(folder, model):
+    compare(folder, model, dict(input_ids=IDS), "ids", ",".join(map(str, IDS[0].tolist())))
+
+
+def as_torch(folder, state, name="pytorch_model.bin", **how):
+    """The folder with this state dict as the only weights."""
+    for old in folder.glob("*.safetensors*"):
+        old.unlink()
+    torch.save(state, folder / name, **how)
+
+
+ZIP, OLD = dict(), dict(_use_new_zipfile_serialization=False)
+
+
+@pytest.mark.parametrize("how", [ZIP, OLD], ids=["zip", "old"])
+@pytest.mark.parametrize("name", ["bert-masked", "gpt2", "llama", "roberta-classifier", "albert"])
+def test_weights_that_torch_saved(name, how, tmp_path):
+    model = saved(name, tmp_path)
+    as_torch(tmp_path, model.state_dict(), **how)
+    compare_ids(tmp_path, model)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_that_torch_saved(dtype, tmp_path):
+    as_torch(tmp_path, saved("llama", tmp_path).to(dtype).state_dict())
+    compare_ids(tmp_path, hf.LlamaForCausalLM.from_pretrained(tmp_path, dtype=torch.float32,
+                                                              attn_implementation="eager"))
+
+
+@pytest.mark.parametrize("how", [ZIP, OLD], ids=["zip", "old"])
+def test_transposed_shared_and_sliced_tensors_that_torch_saved(how, tmp_path):
+    """As conversions from TensorFlow leave them; the tensors of a layer are parts of one storage."""
+    model = saved("bert", tmp_path)
+    state = {}
+    for key, tensor in model.state_dict().items():
+        if tensor.dim() == 2 and "dense" in key:
+            state[key] = tensor.t().contiguous().t()
+        elif "query" in key or "key.weight" in key:
+            state[key] = torch.stack([torch.zeros_like(tensor), tensor])[1]
+        elif "value" in key:
+            state[key] = torch.nn.Parameter(tensor)
+        else:
+            state[key] = tensor
+    state["step"] = 7
+    as_torch(tmp_path, state, **how)
+    compare_ids(tmp_path, model)
+
+
+def test_state_dict_of_a_training_checkpoint(tmp_path):
+    model = saved("bert", tmp_path)
+    state = {f"model.{key}": tensor for key, tensor in model.state_dict().items()}
+    as_torch(tmp_path, {"epoch": 3, "rate": 0.5, "hyper": {"a": [1, None, True]}, "state_dict": state})
+    compare_ids(tmp_path, model)
+
+
+def test_shards_that_torch_saved(tmp_path):
+    model = saved("llama", tmp_path)
+    state = model.state_dict()
+    (tmp_path / "model.safetensors").unlink()
+    names = sorted(state)
+    parts = {f"pytorch_model-0000{k + 1}-of-00003.bin": names[k::3] for k in range(3)}
+    for file, keys in parts.items():
+        torch.save({key: state[key] for key in keys}, tmp_path / file)
+    (tmp_path / "pytorch_model.bin.index.json").write_text(json.dumps(
+        {"metadata": {}, "weight_map": {key: file for file, keys in parts.items() for key in keys}}))
+    compare_ids(tmp_path, model)
+
+
+def test_variants_are_taken_and_named(tmp_path):
+    model = saved("bert", tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / "model.fp16.safetensors")
+    assert rollout(tmp_path)["notes"] == ["the weights are those of model.fp16.safetensors"]
+    compare_ids(tmp_path, model)
+    save_file(load_file(tmp_path / "model.fp16.safetensors"), tmp_path / "model.bf16.safetensors")
+    assert "several variants (model.bf16.safetensors, model.fp16.safetensors)" in fails(1, "info", tmp_path)
+
+
+@pytest.mark.parametrize("outer", ["module.", "model.", "auto_model.", "_orig_mod.", "0.auto_model."])
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "bert-classifier"])
+def test_prefixes_of_wrappers(name, outer, tmp_path):
+    model = saved(name, tmp_path)
+    before = ask("gradient", tmp_path, "--ids", "5,6,7", "--target", "1") if name != "bert" else None
+    change_weights(tmp_path, lambda weights: {outer + key: tensor for key, tensor in weights.items()})
+    compare_ids(tmp_path, model)
+    if before:
+        assert ask("gradient", tmp_path, "--ids", "5,6,7", "--target", "1")["values"] == before["values"]
+    with_tensor(tmp_path, f"{outer}{next(k for k in model.state_dict() if '.0.' in k)}.odd", 3)
+    assert ".odd'" in fails(1, "info", tmp_path)
+
+
+@pytest.mark.parametrize("file, words", [
+    ("model-q4.gguf", "llama.cpp (GGUF)"), ("model.onnx", "ONNX"), ("tf_model.h5", "TensorFlow (h5)"),
+    ("flax_model.msgpack", "Flax"), ("adapter_model.safetensors", "an adapter (PEFT)"),
+    ("bert_model.ckpt.index", "checkpoint of TensorFlow"), ("best.pt", "not named pytorch_model.bin"),
+    ("weights.safetensors", "no file named model.safetensors"), ("README.md", "neither model.safetensors nor"),
+])
+def test_what_else_is_there_is_named(file, words, tmp_path):
+    saved("bert", tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / file)
+    assert words in fails(1, "info", tmp_path)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json", "pytorch_model.bin"])
+def test_pointers_of_git_lfs_are_named(file, tmp_path):
+    saved("bert", tmp_path)
+    if file == "pytorch_model.bin":
+        (tmp_path / "model.safetensors").unlink()
+    (tmp_path / file).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 440449768\n")
+    said = fails(1, "rollout", tmp_path, "--text", "a")
+    assert f"{file}: is a Git LFS pointer" in said and "git lfs pull" in said
+
+
+@pytest.mark.parametrize("extra, method", [("qweight", "GPTQ or AWQ"), ("SCB", "bitsandbytes, 8 bits"),
+                                           ("weight.absmax", "bitsandbytes, 4 bits")])
+def test_quantised_tensors_are_named(extra, method, tmp_path):
+    saved("llama", tmp_path)
+    stem = "model.layers.0.self_attn.q_proj."
+
+    def quantise(weights):
+        weights[stem + extra] = torch.ones(4)
+        weights[stem + "weight"] = weights[stem + "weight"].to(torch.int8)
+        return weights
+    change_weights(tmp_path, quantise)
+    assert f"of quantised weights ({method})" in fails(1, "info", tmp_path)
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("touch evil",)
+
+
+@pytest.mark.parametrize("how", [ZIP, OLD], ids=["zip", "old"])
+def test_a_pickle_that_calls_something_is_refused(how, tmp_path):
+    model = saved("bert", tmp_path)
+    as_torch(tmp_path, dict(model.state_dict(), evil=Evil()), **how)
+    assert "asks Python to call" in fails(1, "info", tmp_path)
+    assert ".system'" in fails(1, "info", tmp_path) and not (tmp_path / "evil").exists()
