@@ -10,7 +10,7 @@ namespace headwater {
 std::optional<int> find_blank_token(const Model& model) {
   const Tokenizer* tokenizer = model.tokenizer();
   if (!tokenizer)
-    fail("{}: has no tokenizer.json, expected one to know the mask token; save the tokenizer too",
+    fail("{}: has no tokenizer, expected one to know the mask token; save the tokenizer too",
          model.name());
   for (const char* name : {"[MASK]", "<mask>", "[UNK]", "<unk>"})
     if (const auto id = tokenizer->id_of(name); id && *id < model.architecture().text->vocabulary)

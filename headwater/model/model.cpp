@@ -74,10 +74,9 @@ const Classifier& Model::classifier() const {
 
 const Tokenizer* Model::tokenizer() const {
   std::call_once(tokenizer_made_, [&] {
-    const auto path = std::filesystem::path(name()) / "tokenizer.json";
-    std::error_code missing;
-    if (architecture_.text && std::filesystem::exists(path, missing))
-      tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::open(path.string()));
+    if (!architecture_.text) return;
+    if (auto tokenizer = Tokenizer::open_folder(name(), architecture_.family))
+      tokenizer_ = std::make_unique<Tokenizer>(std::move(*tokenizer));
   });
   return tokenizer_.get();
 }

@@ -1,4 +1,4 @@
-// A model directory as transformers saves it: config.json, *.safetensors, and tokenizer.json or
+// A model directory as transformers saves it: config.json, weights, and a tokenizer or
 // preprocessor_config.json.
 #pragma once
 #include <memory>
@@ -61,8 +61,8 @@ class Model {
 
   /// The classifier that config.json names, bound on first use. Throws Error as Classifier does.
   const Classifier& classifier() const;
-  /// tokenizer.json, read on first use; null if there is none or the model is one of images. Throws
-  /// Error if it cannot be read.
+  /// The tokenizer of the folder, read on first use; null if there is none or the model is one of
+  /// images. Throws Error if it cannot be read.
   const Tokenizer* tokenizer() const;
   /// The tokenizer's word for token `id`, or the id itself if there is no tokenizer.
   std::string token_name(int id) const;

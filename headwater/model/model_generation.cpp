@@ -137,7 +137,7 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
     prompt.ids = input.ids;
     for (const int id : input.ids) prompt.tokens.push_back(model->token_name(id));
   } else if (!model->tokenizer()) {
-    fail("{}: has no tokenizer.json, expected one for a prompt; give `ids`", folder);
+    fail("{}: has no tokenizer, expected one for a prompt; give `ids`", folder);
   } else {
     tokenize(*model->tokenizer(), input, prompt, continuation);
   }
