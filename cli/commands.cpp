@@ -13,6 +13,7 @@
   each(compare)    \
   each(evaluate)   \
   each(info)       \
+  each(models)     \
   each(demo)       \
   each(completion)
 // clang-format on

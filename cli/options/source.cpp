@@ -12,7 +12,8 @@ namespace headwater::cli {
 void declare_source(OptionList& options, Takes what, std::string& name, const char* shipped) {
   const std::string model =
       std::string(
-          "a model directory as transformers saves it, or the name of a model that ships: ") +
+          "a model directory as transformers saves it, or the name of a model that ships or is in "
+          "the Hugging Face cache ('headwater models' lists them): ") +
       shipped;
   options.group("Source");
   Option& source = options.text(
@@ -22,7 +23,7 @@ void declare_source(OptionList& options, Takes what, std::string& name, const ch
           : "A file of attention (.npy, .npz, .safetensors or .json; see docs/formats.md), " +
                 model,
       name);
-  source.required = what == Takes::models ? "a model directory or the name of a model that ships"
+  source.required = what == Takes::models ? "a model directory or the name of a model"
                                           : "a file of attention or a model";
 }
 

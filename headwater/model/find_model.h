@@ -8,7 +8,8 @@
 
 namespace headwater {
 
-/// A folder, or the folder of a model that ships under this name; none for anything else.
+/// A folder, or the folder of a model that ships or is in the Hugging Face cache under this name;
+/// none for anything else. Throws Error if a name in the cache fits several.
 std::optional<std::string> find_model(const std::string& name);
 
 /// The same for who needs one. Throws Error with the nearest name.
