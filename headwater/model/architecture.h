@@ -92,18 +92,21 @@ struct Architecture {
   enum class Norm { layer, rms } norm = Norm::layer;
   double epsilon = 1e-12;
   bool norm_first = false;  // before each half of a block (GPT-2, Llama), not after it (BERT)
+  bool parallel = false;    // both halves read the block's input, each by its own norm
 
   bool causal = false;
   std::vector<int> windows;      // of each layer, 0: none; empty: none anywhere
   bool scaled = true;            // scores are divided by sqrt(head_size)
   bool scaled_by_layer = false;  // and by layer + 1
   std::optional<Rope> rope;
+  std::vector<bool> unrotated;  // layers that do not use it; empty: all do
   kernel::Activation activation = kernel::Activation::gelu;
 
   /// The prefix of the names of layer l: "encoder.layer.3.".
   std::function<std::string(int)> layer;
   LinearNames query, key, value;     // separate, or
   LinearNames packed;                // all three in one
+  bool interleaved = false;          // packed head by head: query, key, value of one, then the next
   std::string query_norm, key_norm;  // for each head; "": none
   LinearNames mixed;                 // from the heads back to the width
   LinearNames up, gate, down;        // down(activation(up)), or down(activation(gate) * up)

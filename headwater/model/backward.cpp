@@ -21,6 +21,7 @@ Backward::Backward(const Model& model, int n) : model_(model), shape_(model.arch
   fed_ = Matrix(n, shape_.width);
   middle_ = Matrix(n, shape_.width);
   wide_ = Matrix(n, shape_.width);
+  if (shape_.parallel) whole_ = Matrix(n, shape_.width);
   if (!shape_.query_norm.empty()) before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
   columns_ = Matrix(n, projected_columns(shape_));
@@ -38,8 +39,9 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   run(layer, input);
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, gradient, kernel::Into::store, gradient);
+  if (shape_.parallel) copy(gradient, whole_);
   feed_backward(layer, gradient);
-  attend_backward(layer, input, gradient, fused);
+  attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
 }
 
 // Like Forward::step, up to the inputs of the activation.
@@ -50,7 +52,9 @@ void Backward::run(const LayerWeights& layer, MatrixView input) {
   place(shape_, layer, angles_, projected_);
   kernel::attention(attention_of(shape_, layer, projected_), mixed_, {});
   copy(input, middle_);
-  if (layer.attention_scale.empty()) {
+  if (shape_.parallel) {
+    // The feed-forward half starts from the block's input.
+  } else if (layer.attention_scale.empty()) {
     kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, kernel::Into::add}, middle_);
   } else {
     kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, {}}, wide_);
@@ -93,10 +97,10 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
                         gradient);
 }
 
-void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
-                               const kernel::HeadMap& fused) {
-  kernel::linear(scaled(gradient, layer.attention_scale), kernel::transposed(layer.mixed.weights),
-                 {}, heads_);
+void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+                               MatrixSpan gradient, const kernel::HeadMap& fused) {
+  kernel::linear(scaled(after, layer.attention_scale), kernel::transposed(layer.mixed.weights), {},
+                 heads_);
   kernel::attention_backward(
       attention_of(shape_, layer, projected_), heads_,
       {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},

@@ -23,8 +23,8 @@ class Backward {
  private:
   void run(const LayerWeights& layer, MatrixView input);
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
-  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
-                       const kernel::HeadMap& fused);
+  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+                       MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
 
   const Model& model_;
@@ -35,6 +35,7 @@ class Backward {
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation
   Matrix inner_, columns_, heads_, wide_;  // gradients
+  Matrix whole_;                           // that of the block's output, if its halves are parallel
 };
 
 }  // namespace headwater

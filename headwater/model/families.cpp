@@ -18,18 +18,24 @@ struct Family {
 constexpr Family known[] = {
     {"albert", family::albert},
     {"bert", family::bert},
+    {"camembert", family::roberta},
     {"deit", family::deit},
     {"dinov2", family::dinov2},
     {"dinov2_with_registers", family::dinov2_with_registers},
     {"distilbert", family::distilbert},
     {"electra", family::electra},
     {"gpt2", family::gpt2},
+    {"gpt_neox", family::gpt_neox},
     {"llama", family::llama},
     {"mistral", family::mistral},
+    {"opt", family::opt},
+    {"phi3", family::phi3},
     {"qwen2", family::qwen2},
     {"qwen3", family::qwen3},
     {"roberta", family::roberta},
+    {"smollm3", family::smollm3},
     {"vit", family::vit},
+    {"xlm-roberta", family::roberta},
 };
 
 void check(const Architecture& model, const Config& config) {

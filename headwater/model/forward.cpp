@@ -54,9 +54,15 @@ void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
     project(shape_, layer, hidden_, projected_);
   }
   place(shape_, layer, angles_, projected_);
+  if (shape_.parallel) {
+    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
+    feed(layer, normed_);
+  }
   attend(layer, fused);
   add(layer.mixed, mixed_, layer.attention_scale);
-  if (shape_.norm_first) {
+  if (shape_.parallel) {
+    // The feed-forward half has read the block's input already.
+  } else if (shape_.norm_first) {
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   } else {

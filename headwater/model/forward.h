@@ -5,7 +5,8 @@
 //   x += W softmax(q k' scale) v                       attention, with the fused map in one pass
 //   x += W activation(W norm(x))                       feed-forward, gated or not
 //
-// or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)).
+// or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)),
+// or, both halves at once (GPT-NeoX): x += attention(norm(x)) + feed-forward(norm(x)).
 #pragma once
 #include <optional>
 #include <vector>

@@ -71,6 +71,7 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
   if (model.scaled) layer.scale = static_cast<float>(1 / std::sqrt(model.head_size));
   if (model.scaled_by_layer) layer.scale /= static_cast<float>(l + 1);
   if (!model.windows.empty()) layer.window = model.windows[static_cast<size_t>(l)];
+  if (!model.unrotated.empty()) layer.rotated = !model.unrotated[static_cast<size_t>(l)];
   return layer;
 }
 

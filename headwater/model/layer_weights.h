@@ -29,6 +29,7 @@ struct LayerWeights {
   Vector attention_scale, feed_scale;
   float scale = 1;  // of the scores
   int window = 0;
+  bool rotated = true;  // by its positions, if the model has a rope
 };
 
 /// All blocks. Every name starts with `prefix`. Throws Error naming the first tensor that is

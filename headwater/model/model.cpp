@@ -56,13 +56,14 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   if (!architecture_.final_norm.empty())
     final_norm_ = bind_norm(checkpoint_, prefix_ + architecture_.final_norm, architecture_.norm,
                             architecture_.width);
-  if (!architecture_.causal) return;
-  if (checkpoint_.has("lm_head.weight"))
-    language_head_ = bind_linear(checkpoint_, "", {"lm_head", false},
-                                 architecture_.text->vocabulary, architecture_.width);
-  // By default GPT-2 ties its output to the table of words, and Llama does not.
-  else if (config_.flag_or("tie_word_embeddings", architecture_.family == "gpt2"))
-    language_head_.weights = text_->words();
+  for (const ClassifierNames& head : architecture_.classifiers) {
+    if (head.kind != ClassifierNames::Kind::next_words) continue;
+    if (checkpoint_.has(head.out + ".weight"))
+      language_head_ = bind_linear(checkpoint_, "", {head.out, false},
+                                   architecture_.text->vocabulary, architecture_.width);
+    else if (head.tied)
+      language_head_.weights = text_->words();
+  }
 }
 
 Model::~Model() = default;

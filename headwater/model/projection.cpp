@@ -1,5 +1,7 @@
 #include "headwater/model/projection.h"
 
+#include <algorithm>
+
 #include "headwater/model/norm.h"
 
 namespace headwater {
@@ -15,6 +17,23 @@ int key_columns(const Architecture& model) { return model.groups * model.head_si
 // The heads of row t, one row each.
 MatrixSpan heads_of(const Architecture& model, MatrixSpan rows, int t) {
   return {rows.row(t).data(), rows.columns() / model.head_size, model.head_size};
+}
+
+// From columns by head (query, key, value of each) to columns by kind (all queries, all keys, all
+// values), or back.
+void sort_columns(const Architecture& model, MatrixSpan rows, bool back) {
+  const auto size = static_cast<size_t>(model.head_size), heads = static_cast<size_t>(model.heads);
+  Vector sorted(static_cast<size_t>(rows.columns()));
+  for (int t = 0; t < rows.rows(); ++t) {
+    const std::span<float> row = rows.row(t);
+    for (size_t h = 0; h < heads; ++h)
+      for (size_t kind = 0; kind < 3; ++kind) {
+        const size_t by_head = (3 * h + kind) * size, by_kind = (kind * heads + h) * size;
+        std::ranges::copy(row.subspan(back ? by_kind : by_head, size),
+                          sorted.begin() + static_cast<std::ptrdiff_t>(back ? by_head : by_kind));
+      }
+    std::ranges::copy(sorted, row.begin());
+  }
 }
 
 }  // namespace
@@ -40,7 +59,11 @@ void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
   const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
     kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
   };
-  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected);
+  if (layer.packed.weights.outputs > 0) {
+    linear(layer.packed, projected);
+    if (model.interleaved) sort_columns(model, projected, false);
+    return;
+  }
   linear(layer.query, queries_of(model, projected));
   linear(layer.key, keys_of(model, projected));
   linear(layer.value, values_of(model, projected));
@@ -55,7 +78,7 @@ void place(const Architecture& model, const LayerWeights& layer,
       apply_norm(model, layer.query_norm, query, query);
       apply_norm(model, layer.key_norm, key, key);
     }
-  if (!angles) return;
+  if (!angles || !layer.rotated) return;
   kernel::rotate(queries, model.heads, angles->cosine, angles->sine);
   kernel::rotate(keys, model.groups, angles->cosine, angles->sine);
 }
@@ -78,7 +101,10 @@ void project_backward(const Architecture& model, const LayerWeights& layer, Matr
   const auto linear = [&](const LinearWeights& map, MatrixView from, kernel::Into how) {
     kernel::linear(from, kernel::transposed(map.weights), {{}, {}, how}, gradient);
   };
-  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected, into);
+  if (layer.packed.weights.outputs > 0) {
+    if (model.interleaved) sort_columns(model, projected, true);
+    return linear(layer.packed, projected, into);
+  }
   linear(layer.query, queries_of(model, projected), into);
   linear(layer.key, keys_of(model, projected), kernel::Into::add);
   linear(layer.value, values_of(model, projected), kernel::Into::add);
@@ -87,7 +113,7 @@ void project_backward(const Architecture& model, const LayerWeights& layer, Matr
 void place_backward(const Architecture& model, const LayerWeights& layer,
                     const std::optional<Angles>& angles, MatrixSpan before, MatrixSpan gradient) {
   const MatrixSpan queries = queries_of(model, gradient), keys = keys_of(model, gradient);
-  if (angles) {
+  if (angles && layer.rotated) {
     Matrix back = angles->sine.copy();
     for (size_t k = 0; k < back.size(); ++k) back.data()[k] = -back.data()[k];
     kernel::rotate(queries, model.heads, angles->cosine, back);

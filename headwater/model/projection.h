@@ -25,7 +25,7 @@ void place(const Architecture& model, const LayerWeights& layer,
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
                                MatrixSpan projected);
 
-/// gradient = (or +=) that of x, given that of project()'s output.
+/// gradient = (or +=) that of x, given that of project()'s output, whose columns it may reorder.
 void project_backward(const Architecture& model, const LayerWeights& layer, MatrixSpan projected,
                       kernel::Into into, MatrixSpan gradient);
 

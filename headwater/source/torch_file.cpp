@@ -142,7 +142,7 @@ class TensorReader {
           what, held);
     if (!in_rows(tensor, strides))
       return gathered(tensor, strides, found->second.subspan(offset * size), what);
-    return aligned(found->second, size).subspan(offset * size, count * size);
+    return found->second.subspan(offset * size, count * size);
   }
 
   // Room for a copy. All copies together are no larger than the file.
@@ -154,18 +154,6 @@ class TensorReader {
           what, writer);
     copied_ += size;
     return arrays_.copies.emplace_back(size);
-  }
-
-  // The storage itself, or a copy of it that may be read as numbers.
-  Bytes aligned(Bytes storage, uint64_t size) {
-    if (reinterpret_cast<uintptr_t>(storage.data()) % size == 0) return storage;
-    Bytes& copy = copies_[storage.data()];
-    if (copy.empty()) {
-      std::vector<std::byte>& own = room(storage.size(), arrays_.name + ": a storage");
-      std::ranges::copy(storage, own.begin());
-      copy = own;
-    }
-    return copy;
   }
 
   // The numbers row by row: of a transposed matrix, for example.
@@ -193,7 +181,6 @@ class TensorReader {
 
   const Pickle& pickle_;
   Arrays& arrays_;
-  std::map<const std::byte*, Bytes> copies_;
   std::map<std::tuple<const std::byte*, std::vector<int64_t>, std::vector<int64_t>>, Bytes>
       gathered_;
   uint64_t copied_ = 0;

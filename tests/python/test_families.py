@@ -22,7 +22,9 @@ def body_of(model):
 
 
 def final_norm(body):
-    return next((getattr(body, name) for name in ("ln_f", "norm", "layernorm") if hasattr(body, name)), None)
+    names = ("ln_f", "norm", "layernorm", "final_layer_norm")
+    return next((getattr(part, name) for part in (body, getattr(body, "decoder", None)) for name in names
+                 if hasattr(part, name)), None)
 
 
 def expected(model, **inputs):

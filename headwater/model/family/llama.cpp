@@ -6,7 +6,7 @@
 
 namespace headwater::family {
 
-Architecture llama_layout(const Config& config) {
+Architecture llama_layout(const Config& config, std::optional<double> rotated) {
   Architecture model;
   model.width = config.integer("hidden_size");
   model.layers = config.integer("num_hidden_layers");
@@ -20,7 +20,7 @@ Architecture llama_layout(const Config& config) {
   model.epsilon = config.number_or("rms_norm_eps", 1e-6);
   model.activation = activation(config, "hidden_act", "silu");
   model.causal = true;
-  model.rope = read_rope(config, model.head_size, *model.positions);
+  model.rope = read_rope(config, model.head_size, *model.positions, rotated);
   if (model.rope->kind == "dynamic") model.positions.reset();
   config.pass_over({"attention_dropout"});
 
