@@ -26,14 +26,19 @@ class Backward {
   void attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
+  void run_out(const LayerWeights& layer);
+  const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
+    return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
+  }
 
   const Model& model_;
   const Architecture& shape_;
-  std::optional<Angles> angles_;
+  std::optional<Angles> angles_, window_angles_;
   Matrix normed_, fed_;                    // inputs of the two halves
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation
+  Matrix attended_, added_;                // what the halves add, before their norms, if they have
   Matrix inner_, columns_, heads_, wide_;  // gradients
   Matrix whole_;                           // that of the block's output, if its halves are parallel
 };

@@ -257,8 +257,12 @@ void Config::pass_over(std::initializer_list<std::string_view> keys) const {
 
 void Config::finish() const {
   for (const auto& [key, value] : state_->object)
-    if (!state_->asked.contains(key) && !value.is_null())
-      state_->unknown->push_back(state_->inside + std::string(key));
+    if (!state_->asked.contains(key) && !value.is_null()) {
+      std::string name = state_->inside + std::string(key);
+      // An object inside may be read twice.
+      if (std::ranges::find(*state_->unknown, name) == state_->unknown->end())
+        state_->unknown->push_back(std::move(name));
+    }
 }
 
 const std::vector<std::string>& Config::unknown() const { return *state_->unknown; }

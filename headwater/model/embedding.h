@@ -33,6 +33,7 @@ class TextEmbedder {
 
  private:
   Matrix sums(const TextInput& input, int first) const;
+  void copy_word(int id, std::span<float> out) const;
 
   const Architecture& model_;
   std::string name_;

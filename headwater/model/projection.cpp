@@ -72,12 +72,16 @@ void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
 void place(const Architecture& model, const LayerWeights& layer,
            const std::optional<Angles>& angles, MatrixSpan projected) {
   const MatrixSpan queries = queries_of(model, projected), keys = keys_of(model, projected);
-  if (!layer.query_norm.weight.empty())
+  if (!layer.query_norm.weight.empty() && model.norm_all_heads) {
+    apply_norm(model, layer.query_norm, queries, queries);
+    apply_norm(model, layer.key_norm, keys, keys);
+  } else if (!layer.query_norm.weight.empty()) {
     for (int t = 0; t < projected.rows(); ++t) {
       const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
       apply_norm(model, layer.query_norm, query, query);
       apply_norm(model, layer.key_norm, key, key);
     }
+  }
   if (!angles || !layer.rotated) return;
   kernel::rotate(queries, model.heads, angles->cosine, angles->sine);
   kernel::rotate(keys, model.groups, angles->cosine, angles->sine);
@@ -120,6 +124,13 @@ void place_backward(const Architecture& model, const LayerWeights& layer,
     kernel::rotate(keys, model.groups, angles->cosine, back);
   }
   if (layer.query_norm.weight.empty()) return;
+  if (model.norm_all_heads) {
+    apply_norm_backward(model, layer.query_norm, queries_of(model, before), queries,
+                        kernel::Into::store, queries);
+    apply_norm_backward(model, layer.key_norm, keys_of(model, before), keys, kernel::Into::store,
+                        keys);
+    return;
+  }
   for (int t = 0; t < gradient.rows(); ++t) {
     const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
     apply_norm_backward(model, layer.query_norm, heads_of(model, queries_of(model, before), t),

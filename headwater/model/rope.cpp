@@ -118,6 +118,13 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
   for (const char* key : {"partial_rotary_factor", "rotary_pct"}) read_share(config, key);
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const auto entries = config.object(key)) {
+      // One for each kind of layer, or one for all.
+      if (const auto full = entries->object("full_attention")) {
+        read_entries(*full, positions, rope);
+        entries->pass_over({"sliding_attention"});
+        entries->finish();
+        continue;
+      }
       read_share(*entries, "partial_rotary_factor");
       read_entries(*entries, positions, rope);
     }
@@ -127,6 +134,17 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
         "{}: {} numbers of each head are rotated, expected an even number, in pairs; check the "
         "file",
         config.name(), rope.size);
+  return rope;
+}
+
+Rope read_window_rope(const Config& config, int head_size, int positions) {
+  Rope rope;
+  rope.size = head_size;
+  const char* key = "rope_local_base_freq";
+  if (config.has(key)) rope.theta = positive(config, key, config.number(key));
+  if (const auto entries = config.object("rope_parameters"))
+    if (const auto sliding = entries->object("sliding_attention"))
+      read_entries(*sliding, positions, rope);
   return rope;
 }
 

@@ -33,6 +33,10 @@ struct Rope {
 Rope read_rope(const Config& config, int head_size, int positions,
                std::optional<double> share = {});
 
+/// That of layers with a window, where rope_parameters or rope_local_base_freq gives them their
+/// own.
+Rope read_window_rope(const Config& config, int head_size, int positions);
+
 /// Cosines and sines, n x size / 2 each, for positions first ... first + n - 1 of an input with
 /// `length` tokens in all. Frequencies and angles are rounded to float as PyTorch rounds them.
 struct Angles {

@@ -15,6 +15,7 @@ OPT = dict(hidden_size=42, num_attention_heads=3, num_hidden_layers=3, ffn_dim=5
            max_position_embeddings=40, init_std=0.3)
 NEOX = dict(hidden_size=48, num_attention_heads=3, num_hidden_layers=3, intermediate_size=53, vocab_size=71,
             max_position_embeddings=40, initializer_range=0.3)
+GEMMA = dict(DECODER, head_dim=14, query_pre_attn_scalar=14, pad_token_id=0, initializer_range=0.2)
 
 
 def rope(**entries):
@@ -108,6 +109,14 @@ TEXT = {
     "smollm3-window": ("SmolLM3ForQuestionAnswering", "SmolLM3Config",
                        dict(DECODER, pad_token_id=0, no_rope_layers=[0, 1, 1], use_sliding_window=True,
                             sliding_window=4, attention_bias=True, mlp_bias=True)),
+    "olmo2": ("Olmo2ForCausalLM", "Olmo2Config", DECODER),
+    "olmo2-biases": ("Olmo2Model", "Olmo2Config", dict(DECODER, attention_bias=True)),
+    "gemma3": ("Gemma3ForCausalLM", "Gemma3TextConfig", GEMMA),
+    "gemma3-windows": ("Gemma3TextForSequenceClassification", "Gemma3TextConfig",
+                       dict(GEMMA, sliding_window=4, attention_bias=True, query_pre_attn_scalar=9,
+                            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+                            rope_parameters={"full_attention": dict(rope_type="linear", factor=8.0, rope_theta=900.0),
+                                             "sliding_attention": dict(rope_type="default", rope_theta=70.0)})),
     "qwen2": ("Qwen2ForCausalLM", "Qwen2Config", dict(DECODER, tie_word_embeddings=True)),
     "qwen2-window": ("Qwen2Model", "Qwen2Config",
                      dict(DECODER, use_sliding_window=True, sliding_window=4, max_window_layers=1)),

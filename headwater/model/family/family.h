@@ -19,6 +19,8 @@ Architecture phi3(const Config& config);
 Architecture smollm3(const Config& config);
 Architecture gpt_neox(const Config& config);
 Architecture opt(const Config& config);
+Architecture olmo2(const Config& config);
+Architecture gemma3_text(const Config& config);
 Architecture vit(const Config& config);
 Architecture deit(const Config& config);
 Architecture dinov2(const Config& config);
