@@ -100,6 +100,7 @@ struct Architecture {
   bool scaled = true;            // scores are divided by sqrt(head_size), or by that of
   std::optional<int> scaled_by;  //   this number
   bool scaled_by_layer = false;  // and by layer + 1
+  std::string distance_bias;     // tensor [buckets, heads] of what distances add; "": none
   std::optional<Rope> rope;
   std::optional<Rope> window_rope;  // of layers with a window, if theirs differs
   std::vector<bool> unrotated;      // layers that do not use it; empty: all do

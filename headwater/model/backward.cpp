@@ -27,6 +27,7 @@ Backward::Backward(const Model& model, int n) : model_(model), shape_(model.arch
   if (shape_.parallel) whole_ = Matrix(n, shape_.width);
   if (!shape_.query_norm.empty()) before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
+  distances_ = model.distances(n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -47,6 +48,12 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
 }
 
+kernel::Attention Backward::attention(const LayerWeights& layer) {
+  kernel::Attention attention = attention_of(shape_, layer, projected_);
+  attention.distances = distances_;
+  return attention;
+}
+
 // Like Forward::step, up to the inputs of the activation.
 void Backward::run(const LayerWeights& layer, MatrixView input) {
   const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
@@ -54,7 +61,7 @@ void Backward::run(const LayerWeights& layer, MatrixView input) {
   project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
   place(shape_, layer, angles_of(layer), projected_);
-  kernel::attention(attention_of(shape_, layer, projected_), mixed_, {});
+  kernel::attention(attention(layer), mixed_, {});
   copy(input, middle_);
   if (shape_.parallel) {
     // The feed-forward half starts from the block's input.
@@ -135,7 +142,7 @@ void Backward::attend_backward(const LayerWeights& layer, MatrixView input, Matr
                    {}, heads_);
   }
   kernel::attention_backward(
-      attention_of(shape_, layer, projected_), heads_,
+      attention(layer), heads_,
       {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
       fused);
   place_backward(shape_, layer, angles_of(layer), before_, columns_);

@@ -27,6 +27,7 @@ class Backward {
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
   void run_out(const LayerWeights& layer);
+  kernel::Attention attention(const LayerWeights& layer);
   const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
     return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
   }
@@ -35,6 +36,7 @@ class Backward {
   const Architecture& shape_;
   std::optional<Angles> angles_, window_angles_;
   Matrix normed_, fed_;                    // inputs of the two halves
+  Matrix distances_;                       // what they add to scores
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation

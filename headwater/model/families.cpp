@@ -29,6 +29,7 @@ constexpr Family known[] = {
     {"gpt_neox", family::gpt_neox},
     {"llama", family::llama},
     {"mistral", family::mistral},
+    {"mpnet", family::mpnet},
     {"olmo2", family::olmo2},
     {"opt", family::opt},
     {"phi3", family::phi3},

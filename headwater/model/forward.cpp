@@ -23,6 +23,7 @@ Forward::Forward(const Model& model, Matrix hidden)
   normed_ = Matrix(n, shape_.width);
   projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
+  distances_ = model.distances(n);
   inner_ = Matrix(n, shape_.inner);
 }
 
@@ -86,6 +87,7 @@ void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
 void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.sight.first = first_;
+  attention.distances = distances_;
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
     Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];

@@ -60,7 +60,7 @@ class Forward {
   int next_ = 0;
   int first_ = 0;  // position of the first row
   std::optional<Angles> angles_, window_angles_;
-  Matrix hidden_, normed_, projected_, mixed_, inner_;
+  Matrix hidden_, normed_, projected_, mixed_, inner_, distances_;
 };
 
 }  // namespace headwater

@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/classifier.h"
+#include "headwater/model/distance_bias.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 #include "headwater/model/unused.h"
@@ -56,6 +57,17 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   if (!architecture_.final_norm.empty())
     final_norm_ = bind_norm(checkpoint_, prefix_ + architecture_.final_norm, architecture_.norm,
                             architecture_.width);
+  if (!architecture_.distance_bias.empty()) {
+    const std::string name = prefix_ + architecture_.distance_bias;
+    const std::vector<int64_t> shape = checkpoint_.shape(name);
+    constexpr int64_t fewest = 32, most = 1 << 16;
+    if (shape.size() != 2 || shape[0] < fewest || shape[0] > most)
+      fail("{}: tensor '{}' is {}, expected at least {} buckets; check the weights", this->name(),
+           name, shape_text(shape), fewest);
+    distance_bias_ = Matrix(static_cast<int>(shape[0]), architecture_.heads);
+    std::ranges::copy(checkpoint_.vector(name, {shape[0], architecture_.heads}),
+                      distance_bias_.data());
+  }
   for (const ClassifierNames& head : architecture_.classifiers) {
     if (head.kind != ClassifierNames::Kind::next_words) continue;
     if (checkpoint_.has(head.out + ".weight"))
@@ -99,6 +111,10 @@ Matrix Model::embed(const Pixels& pixels) const {
     fail("{}: is a model of text ({}), expected one of images; give a `text`", name(),
          architecture_.family);
   return image_->embed(pixels);
+}
+
+Matrix Model::distances(int n) const {
+  return distance_bias_.rows() > 0 ? spread_distances(distance_bias_, n) : Matrix();
 }
 
 void Model::finish(MatrixView hidden, MatrixSpan out) const {

@@ -54,6 +54,10 @@ class Model {
   /// The number of tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
+  /// What distances add to the scores of an input of n tokens, as kernel::Attention has it; no rows
+  /// if the model has no such thing.
+  Matrix distances(int n) const;
+
   /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
   /// Replaces the gradient of finish()'s output by that of hidden.
@@ -82,6 +86,7 @@ class Model {
   std::unique_ptr<TextEmbedder> text_;
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
+  Matrix distance_bias_;  // buckets x heads
   LinearWeights language_head_;
   // Created on first use, by any thread.
   mutable std::once_flag classifier_made_, tokenizer_made_;

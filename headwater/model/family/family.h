@@ -7,6 +7,7 @@ namespace headwater::family {
 
 Architecture bert(const Config& config);
 Architecture roberta(const Config& config);
+Architecture mpnet(const Config& config);
 Architecture distilbert(const Config& config);
 Architecture electra(const Config& config);
 Architecture albert(const Config& config);
