@@ -14,6 +14,7 @@
   each(compare)    \
   each(evaluate)   \
   each(info)       \
+  each(models)     \
   each(demo)       \
   each(completion)
 // clang-format on

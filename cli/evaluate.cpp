@@ -47,6 +47,7 @@ class EvaluateCommand : public Command {
     });
     options.flag("--faithfulness", "Also comprehensiveness, sufficiency and perturbation area",
                  what_.faithfulness);
+    declare_ignore_code(options, what_.ignore_code);
     machine_.declare(options);
     preparing_.declare(options);
     preparing_.declare_row(

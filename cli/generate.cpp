@@ -77,6 +77,7 @@ class GenerateCommand : public Command {
     options.text("--continuation", "TEXT",
                  "A text that is already written: attribute it in one pass, generate nothing",
                  input_.continuation);
+    declare_ignore_code(options, input_.ignore_code);
   }
 
   void declare_choosing(OptionList& options) {

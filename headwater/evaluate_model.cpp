@@ -90,6 +90,7 @@ class Examples {
         what_.progress(static_cast<int64_t>(k) + 1, static_cast<int64_t>(inputs_.size()));
     }
     Evaluation result = evaluator.result(file_);
+    for (const std::string& note : model_->architecture().notes) result.notes.push_back(note);
     if (without)
       result.notes.push_back(
           "no blank-out: the vocabulary has neither a mask token nor an unknown token");
@@ -151,7 +152,7 @@ std::string own_examples(const std::string& name, const Model& model) {
 }  // namespace
 
 Evaluation evaluate(const std::string& name, const ModelEvaluation& what) {
-  std::shared_ptr<const Model> model = open_model(name);
+  std::shared_ptr<const Model> model = open_model(name, what.ignore_code);
   std::string file = what.examples.empty() ? own_examples(name, *model) : what.examples;
   return Examples(std::move(model), name, std::move(file), what).evaluate();
 }

@@ -25,6 +25,7 @@ struct ModelEvaluation {
   std::optional<int> limit;  // use only this many examples, from the start
   Filter filter;             // tokens that do not count
   Against against = Against::automatic;
+  bool ignore_code = false;          // run a model although its folder has code of its own
   std::vector<std::string> methods;  // some of method/evaluate/evaluate.h's; empty: all
   bool faithfulness = false;         // also comprehensiveness, sufficiency and perturbation area
   Options options;

@@ -24,7 +24,8 @@ const char* option_of_files(const ReadOptions& read) {
 }  // namespace
 
 std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& options) {
-  const bool asks_a_model = !options.input.empty() || options.input.truncate;
+  const bool asks_a_model =
+      !options.input.empty() || options.input.truncate || options.input.ignore_code;
   const std::optional<std::string> folder = find_model(name);
   std::error_code missing;
   const bool exists = std::filesystem::exists(name, missing);
@@ -39,7 +40,8 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
     fail_usage(
         "{}: is a model, expected no `{}`, which is only for files of attention; leave it out",
         name, option);
-  return std::make_unique<ModelBatch>(Model::open(*folder), options.input, name);
+  return std::make_unique<ModelBatch>(Model::open(*folder, options.input.ignore_code),
+                                      options.input, name);
 }
 
 std::unique_ptr<Source> open(const std::string& name, const OpenOptions& options,
@@ -57,7 +59,7 @@ std::unique_ptr<Source> open(const std::string& name, const ModelInput& input) {
 }
 
 std::unique_ptr<Generation> open_generation(const std::string& name, const GenerationInput& input) {
-  return start_generation(open_model(name), input, name);
+  return start_generation(open_model(name, input.ignore_code), input, name);
 }
 
 }  // namespace headwater

@@ -22,7 +22,8 @@ struct OpenOptions {
 ///   a file .npy .npz .safetensors .json   as in docs/formats.md; mapped, and read layer by layer
 ///                                         when a method asks
 ///   a folder as transformers saves it     its model, run on options.input when a method asks
-///   a name without a file or folder       a model that ships with headwater
+///   a name without a file or folder       a model that ships with headwater, or one in the local
+///                                         Hugging Face cache, as NAME or NAME@REVISION
 /// A model without input gives a batch without items. Throws Error; a usage error for `read`
 /// options with a model, or an input with a file.
 std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& options = {});

@@ -12,7 +12,8 @@ namespace headwater::cli {
 void declare_source(OptionList& options, Takes what, std::string& name, const char* shipped) {
   const std::string model =
       std::string(
-          "a model directory as transformers saves it, or the name of a model that ships: ") +
+          "a model directory as transformers saves it, or the name of a model that ships or is in "
+          "the Hugging Face cache ('headwater models' lists them): ") +
       shipped;
   options.group("Source");
   Option& source = options.text(
@@ -22,8 +23,13 @@ void declare_source(OptionList& options, Takes what, std::string& name, const ch
           : "A file of attention (.npy, .npz, .safetensors or .json; see docs/formats.md), " +
                 model,
       name);
-  source.required = what == Takes::models ? "a model directory or the name of a model that ships"
+  source.required = what == Takes::models ? "a model directory or the name of a model"
                                           : "a file of attention or a model";
+}
+
+void declare_ignore_code(OptionList& options, bool& ignore) {
+  options.flag("--ignore-code",
+               "Run a model whose folder brings code of its own, without that code", ignore);
 }
 
 void SourceOptions::declare(OptionList& options, Takes what) {
@@ -52,6 +58,7 @@ void SourceOptions::declare_input(OptionList& options) {
   options.add("--image", "FILE", "The image that a vision model sees: PNG or JPEG",
               [this](const std::string& text) { input_.images = {text}; });
   options.flag("--truncate", "Cut a text that is too long for the model", input_.truncate);
+  declare_ignore_code(options, input_.ignore_code);
 }
 
 void SourceOptions::declare_prompt(OptionList& options) {

@@ -21,6 +21,9 @@ enum class Takes { anything, models };
 void declare_source(OptionList& options, Takes what, std::string& name,
                     const char* shipped = "verb-number, facts, recall, pairs, shapes");
 
+/// Adds --ignore-code.
+void declare_ignore_code(OptionList& options, bool& ignore);
+
 /// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
 /// file is read.
 struct SourceOptions {

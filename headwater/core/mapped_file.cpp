@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "headwater/core/fail.h"
@@ -42,6 +43,14 @@ int remember(const std::string& path, const std::byte* begin, size_t size) {
   return -1;
 }
 
+// What Git leaves in place of a large file that was not fetched.
+bool is_lfs_pointer(std::span<const std::byte> bytes) {
+  constexpr std::string_view start = "version https://git-lfs.github.com/spec/";
+  constexpr size_t longest = 1024;
+  return bytes.size() >= start.size() && bytes.size() <= longest &&
+         std::memcmp(bytes.data(), start.data(), start.size()) == 0;
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
@@ -66,6 +75,13 @@ MappedFile::MappedFile(const std::string& path) {
     fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
          std::strerror(errno));
   data_ = static_cast<const std::byte*>(memory);
+  if (is_lfs_pointer(bytes())) {
+    munmap(memory, size_);
+    fail(
+        "{}: is a Git LFS pointer of {} bytes, expected the file that it stands for; run 'git lfs "
+        "pull' in its folder",
+        path, about.st_size);
+  }
   slot_ = remember(path, data_, size_);
 }
 

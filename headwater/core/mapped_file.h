@@ -8,7 +8,7 @@ namespace headwater {
 
 class MappedFile {
  public:
-  /// Throws Error if the file is missing, unreadable, a folder, or empty.
+  /// Throws Error if the file is missing, unreadable, a folder, empty, or a pointer of Git LFS.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

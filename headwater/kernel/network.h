@@ -75,6 +75,9 @@ struct Attention {
   int groups = 1;
   float scale = 1;
   Sight sight;
+  /// heads x (2 n - 1): what the distance between a query at position i and key j adds to their
+  /// score, in column j - i + n - 1. Without rows, nothing is added.
+  MatrixView distances = {};
 };
 
 /// How heads are fused into one map: reduce over heads first_head ... first_head + count - 1 of
@@ -88,11 +91,11 @@ struct HeadMap {
 };
 
 /// out(r, h * size + d) = sum over j of p_h(r, j) v(j, d) with p_h = softmax over the keys j that
-/// row r sees of scale q_h(r) . k_h(j), and the fused map of p in the same pass. If `out` has no
-/// rows, only the map is made and `values` are not read. A row that sees a score of NaN becomes NaN
-/// in that head, and in a map of sums. Each thread holds a few rows of scores at a time; heads x m
-/// x n never exists. Several threads, the same bytes for any number; rows do not depend on one
-/// another.
+/// row r sees of scale q_h(r) . k_h(j) + distances, and the fused map of p in the same pass. If
+/// `out` has no rows, only the map is made and `values` are not read. A row that sees a score of
+/// NaN becomes NaN in that head, and in a map of sums. Each thread holds a few rows of scores at a
+/// time; heads x m x n never exists. Several threads, the same bytes for any number; rows do not
+/// depend on one another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
 /// One implementation of the above, as part of Kernels (kernel.h). linear and attention use several

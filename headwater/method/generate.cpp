@@ -127,6 +127,7 @@ Generated generate(Generation& generation, const Options& options, const Generat
   }
   result.text = generation.text(result.ids);
   for (const int id : result.ids) result.tokens.push_back(generation.token(id));
+  result.notes = generation.notes();
   if (tracker) {
     take_values(*tracker, m, result);
     if (tracker->empty_rows() > 0)

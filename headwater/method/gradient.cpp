@@ -121,6 +121,7 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
   result.values.push_back(std::move(fold.total()));
   result.gradient->target = std::move(answer.target);
   result.gradient->input = std::move(answer.input);
+  result.notes = source.notes();
   if (fold.empty() > 0) result.notes.push_back(empty_rows_note(fold.empty(), used.empty));
   result.timing.method = folding;
   result.timing.reading = std::max(0.0, whole.seconds() - folding);

@@ -23,6 +23,7 @@ struct TextEmbedding {
   int size = 0;        // numbers in a word's row; differs from the width if there is a `project`
   int vocabulary = 0;  // rows of the table `words`
   std::string words;
+  float scale = 1;             // of the words' rows
   std::string positions;       // "": none (rotary)
   int first_position = 0;      // rows of the table before that of the first token
   std::optional<int> padding;  // RoBERTa: this id has its own position and is not counted
@@ -89,28 +90,36 @@ struct Architecture {
   int inner = 0;                 // of the feed-forward part
   std::optional<int> positions;  // the most tokens in an input, at least 1; none: no limit
 
-  enum class Norm { layer, rms } norm = Norm::layer;
+  enum class Norm { layer, rms, rms_from_one } norm = Norm::layer;  // from one: 1 + weight
   double epsilon = 1e-12;
   bool norm_first = false;  // before each half of a block (GPT-2, Llama), not after it (BERT)
+  bool parallel = false;    // both halves read the block's input, each by its own norm
 
   bool causal = false;
   std::vector<int> windows;      // of each layer, 0: none; empty: none anywhere
-  bool scaled = true;            // scores are divided by sqrt(head_size)
+  bool scaled = true;            // scores are divided by sqrt(head_size), or by that of
+  std::optional<int> scaled_by;  //   this number
   bool scaled_by_layer = false;  // and by layer + 1
+  std::string distance_bias;     // tensor [buckets, heads] of what distances add; "": none
   std::optional<Rope> rope;
+  std::optional<Rope> window_rope;  // of layers with a window, if theirs differs
+  std::vector<bool> unrotated;      // layers that do not use it; empty: all do
   kernel::Activation activation = kernel::Activation::gelu;
 
   /// The prefix of the names of layer l: "encoder.layer.3.".
   std::function<std::string(int)> layer;
   LinearNames query, key, value;     // separate, or
   LinearNames packed;                // all three in one
-  std::string query_norm, key_norm;  // for each head; "": none
+  bool interleaved = false;          // packed head by head: query, key, value of one, then the next
+  std::string query_norm, key_norm;  // for each head, or
+  bool norm_all_heads = false;       //   for all heads of a row at once; "": none
   LinearNames mixed;                 // from the heads back to the width
   LinearNames up, gate, down;        // down(activation(up)), or down(activation(gate) * up)
   LinearNames packed_gate;           // gate and up in one
   bool input_major = false;          // weights are stored as [inputs, outputs]
-  std::string attention_norm, feed_norm;
-  std::string attention_scale, feed_scale;  // a factor for each column; "": none
+  std::string attention_norm, feed_norm;          // if norm_first, "": none
+  std::string attention_out_norm, feed_out_norm;  // of what a half adds; "": none
+  std::string attention_scale, feed_scale;        // a factor for each column; "": none
 
   std::optional<TextEmbedding> text;
   std::optional<ImageEmbedding> image;
@@ -120,10 +129,13 @@ struct Architecture {
   std::string saved_as;                      // the class in config.json, or ""
   std::optional<int> padding_id;             // the token that pads batches
   std::vector<std::string> labels;           // of the classes, from config.json
+  std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 
-/// Reads the config of any family in families.cpp. Throws Error naming what is unknown.
-Architecture describe(const Config& config);
+/// Reads the config of any family in families.cpp. Entries that it does not know are named in the
+/// notes. Throws Error, which names the entry, for an unknown family or kind of block, and for a
+/// model class that is code in the folder, unless `ignore_code`.
+Architecture describe(const Config& config, bool ignore_code = false);
 
 /// The known families, by the model_type of their config.
 std::vector<std::string_view> families();

@@ -18,13 +18,18 @@ Backward::Backward(const Model& model, int n, Propagation& how)
     : model_(model), shape_(model.architecture()), how_(how) {
   const int queries = shape_.heads * shape_.head_size;
   if (shape_.rope) angles_ = angles(*shape_.rope, 0, n, n);
+  if (shape_.window_rope) window_angles_ = angles(*shape_.window_rope, 0, n, n);
+  if (!shape_.attention_out_norm.empty()) attended_ = Matrix(n, shape_.width);
+  if (!shape_.feed_out_norm.empty()) added_ = Matrix(n, shape_.width);
   normed_ = Matrix(n, shape_.width);
   fed_ = Matrix(n, shape_.width);
   middle_ = Matrix(n, shape_.width);
   wide_ = Matrix(n, shape_.width);
+  if (shape_.parallel) whole_ = Matrix(n, shape_.width);
   if (!shape_.query_norm.empty() && how.attention.scores != 0)
     before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
+  distances_ = model.distances(n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -41,28 +46,55 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
+  if (shape_.parallel) copy(gradient, whole_);
   feed_backward(layer, gradient);
-  attend_backward(layer, input, gradient, fused);
+  attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
+}
+
+kernel::Attention Backward::attention(const LayerWeights& layer) {
+  kernel::Attention attention = attention_of(shape_, layer, projected_);
+  attention.distances = distances_;
+  return attention;
 }
 
 // Like Forward::step, up to the inputs of the activation.
 void Backward::run(const LayerWeights& layer, MatrixView input) {
-  if (shape_.norm_first) apply_norm(shape_, layer.attention_norm, input, normed_);
-  project(shape_, layer, shape_.norm_first ? MatrixView(normed_) : input, projected_);
+  const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
+  if (norm_in) apply_norm(shape_, layer.attention_norm, input, normed_);
+  project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
-  place(shape_, layer, angles_, projected_);
-  kernel::attention(attention_of(shape_, layer, projected_), mixed_, {});
+  place(shape_, layer, angles_of(layer), projected_);
+  kernel::attention(attention(layer), mixed_, {});
   copy(input, middle_);
-  if (layer.attention_scale.empty()) {
+  if (shape_.parallel) {
+    // The feed-forward half starts from the block's input.
+  } else if (!layer.attention_out_norm.weight.empty()) {
+    kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, {}}, attended_);
+    apply_norm(shape_, layer.attention_out_norm, attended_, wide_);
+    for (size_t k = 0; k < middle_.size(); ++k) middle_.data()[k] += wide_.data()[k];
+  } else if (layer.attention_scale.empty()) {
     kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, kernel::Into::add}, middle_);
   } else {
     kernel::linear(mixed_, layer.mixed.weights, {layer.mixed.bias, {}, {}}, wide_);
     const MatrixView added = scaled(wide_, layer.attention_scale);
     for (size_t k = 0; k < middle_.size(); ++k) middle_.data()[k] += added.data()[k];
   }
-  apply_norm(shape_, shape_.norm_first ? layer.feed_norm : layer.attention_norm, middle_, fed_);
+  if (shape_.norm_first && layer.feed_norm.weight.empty())
+    copy(middle_, fed_);
+  else
+    apply_norm(shape_, shape_.norm_first ? layer.feed_norm : layer.attention_norm, middle_, fed_);
   kernel::linear(fed_, layer.up.weights, {layer.up.bias, {}, {}}, up_);
   if (gate_.rows() > 0) kernel::linear(fed_, layer.gate.weights, {layer.gate.bias, {}, {}}, gate_);
+  if (added_.rows() > 0) run_out(layer);
+}
+
+// The last product, which only a norm after it makes necessary.
+void Backward::run_out(const LayerWeights& layer) {
+  const LinearWeights& first = gate_.rows() > 0 ? layer.gate : layer.up;
+  kernel::linear(fed_, first.weights, {first.bias, shape_.activation, {}}, inner_);
+  if (gate_.rows() > 0)
+    kernel::linear(fed_, layer.up.weights, {layer.up.bias, {}, kernel::Into::multiply}, inner_);
+  kernel::linear(inner_, layer.down.weights, {layer.down.bias, {}, {}}, added_);
 }
 
 // gradient times the factors, or unchanged if there are none.
@@ -76,12 +108,17 @@ MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
 // From after the feed-forward half (without a norm at its end) to before it (without a norm at the
 // end of the first half).
 void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
-  const MatrixView down = scaled(gradient, layer.feed_scale);
+  const bool norm_out = added_.rows() > 0;
+  if (norm_out)
+    apply_norm_backward(shape_, layer.feed_out_norm, added_, how_, gradient, kernel::Into::store,
+                        wide_);
+  const MatrixView down = norm_out ? wide_ : scaled(gradient, layer.feed_scale);
   how_.absorb(down, layer.down.bias);
   kernel::linear(down, kernel::transposed(layer.down.weights), {}, inner_);
-  // If the norm comes first, the residual gradient bypasses it.
-  const kernel::Into into = shape_.norm_first ? kernel::Into::store : kernel::Into::add;
-  const MatrixSpan to = shape_.norm_first ? MatrixSpan(wide_) : gradient;
+  // If a norm comes first, the residual gradient bypasses it.
+  const bool norm_in = shape_.norm_first && !layer.feed_norm.weight.empty();
+  const kernel::Into into = norm_in ? kernel::Into::store : kernel::Into::add;
+  const MatrixSpan to = norm_in ? MatrixSpan(wide_) : gradient;
   if (gate_.rows() == 0) {
     kernel::activation_backward(up_, shape_.activation, how_.slope, inner_);
     how_.absorb(inner_, layer.up.bias);
@@ -93,24 +130,28 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
     kernel::linear(up_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
     kernel::linear(gate_, kernel::transposed(layer.gate.weights), {{}, {}, kernel::Into::add}, to);
   }
-  if (shape_.norm_first)
+  if (norm_in)
     apply_norm_backward(shape_, layer.feed_norm, middle_, how_, wide_, kernel::Into::add, gradient);
-  else
+  else if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.attention_norm, middle_, how_, gradient, kernel::Into::store,
                         gradient);
 }
 
-void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
-                               const kernel::HeadMap& fused) {
-  const MatrixView mixed = scaled(gradient, layer.attention_scale);
+void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+                               MatrixSpan gradient, const kernel::HeadMap& fused) {
+  const bool norm_out = attended_.rows() > 0;
+  if (norm_out)
+    apply_norm_backward(shape_, layer.attention_out_norm, attended_, how_, after,
+                        kernel::Into::store, wide_);
+  const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
   how_.absorb(mixed, layer.mixed.bias);
   kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
   kernel::attention_backward(
-      attention_of(shape_, layer, projected_), heads_, how_.attention,
+      attention(layer), heads_, how_.attention,
       {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
       fused);
-  place_backward(shape_, layer, angles_, how_, before_, columns_);
-  if (!shape_.norm_first)
+  place_backward(shape_, layer, angles_of(layer), how_, before_, columns_);
+  if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);
   project_backward(shape_, layer, how_, columns_, kernel::Into::store, wide_);
   apply_norm_backward(shape_, layer.attention_norm, input, how_, wide_, kernel::Into::add,

@@ -29,19 +29,27 @@ class Backward {
  private:
   void run(const LayerWeights& layer, MatrixView input);
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
-  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixSpan gradient,
-                       const kernel::HeadMap& fused);
+  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+                       MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
+  void run_out(const LayerWeights& layer);
+  kernel::Attention attention(const LayerWeights& layer);
+  const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
+    return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
+  }
 
   const Model& model_;
   const Architecture& shape_;
   Propagation& how_;
-  std::optional<Angles> angles_;
+  std::optional<Angles> angles_, window_angles_;
   Matrix normed_, fed_;                    // inputs of the two halves
+  Matrix distances_;                       // what they add to scores
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation
+  Matrix attended_, added_;                // what the halves add, before their norms, if they have
   Matrix inner_, columns_, heads_, wide_;  // gradients
+  Matrix whole_;                           // that of the block's output, if its halves are parallel
 };
 
 }  // namespace headwater

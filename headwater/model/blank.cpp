@@ -12,7 +12,7 @@ namespace {
 std::optional<int> find_first(const Model& model, std::initializer_list<const char*> names) {
   const Tokenizer* tokenizer = model.tokenizer();
   if (!tokenizer)
-    fail("{}: has no tokenizer.json, expected one to know the mask token; save the tokenizer too",
+    fail("{}: has no tokenizer, expected one to know the mask token; save the tokenizer too",
          model.name());
   for (const char* name : names)
     if (const auto id = tokenizer->id_of(name); id && *id < model.architecture().text->vocabulary)

@@ -1,44 +1,20 @@
 #include "headwater/model/checkpoint.h"
 
-#include <simdjson.h>
-
+#include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/model/weight_files.h"
 #include "headwater/source/safetensors.h"
+#include "headwater/source/torch_file.h"
 
 namespace headwater {
 namespace {
 
-namespace dom = simdjson::dom;
-namespace fs = std::filesystem;
-
 bool is_weight(DType type) {
   return type == DType::f32 || type == DType::f16 || type == DType::bf16;
-}
-
-// file name -> the tensors in it according to the index
-std::map<std::string, std::vector<std::string>> read_index(const std::string& path) {
-  const MappedFile file(path);
-  const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
-                                     file.bytes().size());
-  dom::parser parser;
-  dom::object root, map;
-  if (parser.parse(text).get(root) || root["weight_map"].get(map))
-    fail("{}: has no 'weight_map', expected the names of tensors and their files; save it again",
-         path);
-  std::map<std::string, std::vector<std::string>> files;
-  for (const auto& [name, value] : map) {
-    std::string_view shard;
-    if (value.get(shard) || shard.empty() || shard.find('/') != std::string_view::npos)
-      fail("{}: puts tensor '{}' into {}, expected the name of a file next to it; save it again",
-           path, name, simdjson::minify(value));
-    files[std::string(shard)].emplace_back(name);
-  }
-  return files;
 }
 
 void copy_numbers(DType type, const std::byte* from, std::span<float> out) {
@@ -55,24 +31,16 @@ void copy_numbers(DType type, const std::byte* from, std::span<float> out) {
 Checkpoint Checkpoint::open(const std::string& folder) {
   Checkpoint checkpoint;
   checkpoint.folder_ = folder;
-  const fs::path whole = fs::path(folder) / "model.safetensors";
-  const fs::path index = fs::path(folder) / "model.safetensors.index.json";
-  std::error_code missing;
-  if (fs::exists(whole, missing)) {
-    checkpoint.take(read_safetensors(whole.string()), nullptr);
-    return checkpoint;
-  }
-  if (!fs::exists(index, missing))
-    fail(
-        "{}: has neither model.safetensors nor model.safetensors.index.json, expected the weights; "
-        "save the model with save_pretrained of transformers",
-        folder);
-  for (const auto& [shard, names] : read_index(index.string()))
-    checkpoint.take(read_safetensors((fs::path(folder) / shard).string()), &names);
+  WeightFiles weights = find_weights(folder);
+  checkpoint.notes_ = std::move(weights.notes);
+  for (const WeightFile& file : weights.files)
+    checkpoint.take(
+        file.path.ends_with(".bin") ? read_torch(file.path) : read_safetensors(file.path),
+        file.names);
   return checkpoint;
 }
 
-void Checkpoint::take(Arrays file, const std::vector<std::string>* wanted) {
+void Checkpoint::take(Arrays file, const std::vector<std::string>& wanted) {
   files_.push_back(std::move(file));
   const Arrays& kept = files_.back();
   std::set<std::string_view> present;
@@ -83,27 +51,57 @@ void Checkpoint::take(Arrays file, const std::vector<std::string>* wanted) {
       fail("{}: tensor '{}' is in two files, expected it in one; save the model again", kept.name,
            tensor.name);
   }
-  if (!wanted) return;
-  for (const std::string& name : *wanted)
+  for (const std::string& name : wanted)
     if (!present.contains(name))
       fail("{}: has no tensor '{}', expected it according to the index; save the model again",
            kept.name, name);
 }
 
-// Checkpoints once converted from TensorFlow use gamma and beta.
 const Tensor* Checkpoint::find(const std::string& name) const {
-  if (const auto found = tensors_.find(name); found != tensors_.end()) return found->second;
-  const auto ends = [&](std::string_view old, std::string_view other) -> const Tensor* {
-    if (!name.ends_with(old)) return nullptr;
-    const auto found = tensors_.find(name.substr(0, name.size() - old.size()) + std::string(other));
+  const auto exact = [&](const std::string& wanted) -> const Tensor* {
+    const auto found = tensors_.find(wanted);
     return found == tensors_.end() ? nullptr : found->second;
   };
+  // Checkpoints once converted from TensorFlow use gamma and beta.
+  const auto ends = [&](std::string_view old, std::string_view other) -> const Tensor* {
+    if (!name.ends_with(old)) return nullptr;
+    return exact(outer_ + name.substr(0, name.size() - old.size()) + std::string(other));
+  };
+  if (const Tensor* found = exact(outer_ + name)) return found;
   if (const Tensor* gamma = ends("LayerNorm.weight", "LayerNorm.gamma")) return gamma;
   return ends("LayerNorm.bias", "LayerNorm.beta");
 }
 
+void Checkpoint::unwrap(const std::vector<std::string>& names) {
+  for (const char* outer :
+       {"", "module.", "model.", "auto_model.", "_orig_mod.", "0.auto_model."}) {
+    outer_ = outer;
+    if (std::ranges::any_of(names, [&](const std::string& name) { return has(name); })) return;
+  }
+  outer_.clear();
+}
+
+// What a quantised model has in place of a weight.
+void Checkpoint::refuse_quantised(const std::string& name) const {
+  const std::string stem = outer_ + name.substr(0, name.rfind('.') + 1);
+  struct Sign {
+    const char* name;
+    const char* method;
+  };
+  for (const Sign& sign : {Sign{"qweight", "GPTQ or AWQ"},
+                           {"SCB", "bitsandbytes, 8 bits"},
+                           {"weight.absmax", "bitsandbytes, 4 bits"}})
+    if (tensors_.contains(stem + sign.name))
+      fail(
+          "{}: has a tensor '{}{}' of quantised weights ({}), expected f32, f16 or bf16; use the "
+          "model that it was made from, or load it with transformers, call model.dequantize() and "
+          "save_pretrained",
+          folder_, stem, sign.name, sign.method);
+}
+
 const Tensor& Checkpoint::at(const std::string& name, const std::vector<int64_t>& shape) const {
   const Tensor* tensor = find(name);
+  if (!tensor || tensor->shape != shape || !is_weight(tensor->type)) refuse_quantised(name);
   if (!tensor) {
     std::vector<std::string_view> names;
     for (const auto& [known, entry] : tensors_) names.push_back(known);
@@ -118,6 +116,7 @@ const Tensor& Checkpoint::at(const std::string& name, const std::vector<int64_t>
   if (!is_weight(tensor->type))
     fail("{}: tensor '{}' is {}, expected f32, f16 or bf16; convert the model", folder_, name,
          name_of(tensor->type));
+  used_.insert(tensor);
   return *tensor;
 }
 
@@ -146,6 +145,13 @@ const std::vector<int64_t>& Checkpoint::shape(const std::string& name) const {
   const Tensor* tensor = find(name);
   if (!tensor) at(name, {});
   return tensor->shape;
+}
+
+std::vector<std::string> Checkpoint::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_)
+    if (!used_.contains(tensor)) names.push_back(name);
+  return names;
 }
 
 uint64_t Checkpoint::parameters() const {

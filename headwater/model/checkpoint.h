@@ -1,6 +1,7 @@
-// The weights in a model directory: model.safetensors, or several files with an index.
+// The weights in a model directory, from all files that hold them.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ class Checkpoint {
  public:
   static Checkpoint open(const std::string& folder);
 
+  /// Wrappers of models put a prefix before all names: module. (DataParallel), model. (Lightning),
+  /// auto_model. (sentence-transformers). Finds the one with which some tensor of `names` exists;
+  /// from then on all names mean those behind it.
+  void unwrap(const std::vector<std::string>& names);
+  /// That prefix, or "".
+  const std::string& outer() const { return outer_; }
+
   bool has(const std::string& name) const { return find(name) != nullptr; }
   /// A linear map of shape [outputs, inputs], or [inputs, outputs] if input_major.
   kernel::Weights matrix(const std::string& name, int outputs, int inputs,
@@ -27,20 +35,27 @@ class Checkpoint {
   /// Its shape. The tensor must exist.
   const std::vector<int64_t>& shape(const std::string& name) const;
 
+  /// The names of tensors that none of the three functions above gave out so far.
+  std::vector<std::string> unused() const;
   /// The count over all tensors, including unused ones.
   uint64_t parameters() const;
   /// The number types in use, each once: "f32", "f16 f32".
   std::string types() const;
   const std::string& name() const { return folder_; }
+  /// Which files were chosen, if there was a choice, as sentences for results.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   const Tensor* find(const std::string& name) const;
   const Tensor& at(const std::string& name, const std::vector<int64_t>& shape) const;
-  void take(Arrays file, const std::vector<std::string>* wanted);
+  void take(Arrays file, const std::vector<std::string>& wanted);
+  void refuse_quantised(const std::string& name) const;
 
-  std::string folder_;
+  std::string folder_, outer_;
+  std::vector<std::string> notes_;
   std::vector<Arrays> files_;
   std::map<std::string, const Tensor*, std::less<>> tensors_;
+  mutable std::set<const Tensor*> used_;
 };
 
 /// Row `row` of stored weights ([outputs, inputs]) as floats: one word of an embedding table.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "headwater/core/fail.h"
@@ -15,9 +16,12 @@ namespace dom = simdjson::dom;
 
 struct Config::State {
   std::string name;
+  std::string inside;  // before the names of its entries in unknown()
   dom::parser parser;
   dom::object object;
   std::set<std::string, std::less<>> asked;
+  // One list for the file: objects inside share it.
+  std::shared_ptr<std::vector<std::string>> unknown = std::make_shared<std::vector<std::string>>();
 };
 
 Config::Config(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -52,8 +56,7 @@ const std::string& Config::name() const { return state_->name; }
 
 namespace {
 
-// The entry in a few words, for a message.
-std::string shown(const dom::element& value) {
+std::string in_a_few_words(const dom::element& value) {
   std::string text = simdjson::minify(value);
   constexpr size_t enough = 60;
   if (text.size() > enough) text = text.substr(0, enough) + "...";
@@ -83,14 +86,15 @@ dom::element entry(State& state, std::string_view key) {
 template <class State>
 [[noreturn]] void refuse(const State& state, std::string_view key, const dom::element& value,
                          std::string_view expected) {
-  fail("{}: '{}' is {}, expected {}; check the file", state.name, key, shown(value), expected);
+  fail("{}: '{}' is {}, expected {}; check the file", state.name, key, in_a_few_words(value),
+       expected);
 }
 
 template <class State>
 [[noreturn]] void not_implemented(const State& state, std::string_view key,
                                   const dom::element& value, std::string_view expected) {
   fail("{}: '{}' is {}, which headwater does not implement, expected {}; use another model",
-       state.name, key, shown(value), expected);
+       state.name, key, in_a_few_words(value), expected);
 }
 
 }  // namespace
@@ -188,7 +192,14 @@ std::vector<std::string> Config::labels() const {
   std::vector<std::string> labels;
   for (const auto& [number, label] : classes) {
     std::string_view text;
-    if (label.get(text)) refuse(*state_, "id2label", value, "strings");
+    int64_t plain;
+    std::string name;
+    if (!label.get(text))
+      name = text;
+    else if (!label.get(plain))
+      name = std::to_string(plain);
+    else
+      refuse(*state_, "id2label", value, "strings or whole numbers");
     size_t index = 0;
     for (const char digit : number) {
       index = index * 10 + static_cast<size_t>(digit - '0');
@@ -196,7 +207,7 @@ std::vector<std::string> Config::labels() const {
         refuse(*state_, "id2label", value, "class numbers as keys");
     }
     if (index >= labels.size()) labels.resize(index + 1);
-    labels[index] = text;
+    labels[index] = std::move(name);
   }
   return labels;
 }
@@ -206,7 +217,10 @@ std::optional<Config> Config::object(std::string_view key) const {
   const dom::element value = entry(*state_, key);
   dom::object object;
   if (value.get(object)) refuse(*state_, key, value, "an object");
-  return parse(simdjson::minify(value), fmt::format("{}: {}", state_->name, key));
+  Config inside = parse(simdjson::minify(value), fmt::format("{}: {}", state_->name, key));
+  inside.state_->inside = fmt::format("{}{}.", state_->inside, key);
+  inside.state_->unknown = state_->unknown;
+  return inside;
 }
 
 void Config::expect_flag(std::string_view key, bool value) const {
@@ -242,13 +256,27 @@ void Config::pass_over(std::initializer_list<std::string_view> keys) const {
 }
 
 void Config::finish() const {
-  for (const auto& [key, value] : state_->object) {
-    if (state_->asked.contains(key) || value.is_null()) continue;
-    fail(
-        "{}: has an entry '{}' ({}) that headwater does not know, expected only known "
-        "entries; remove it if it has no effect",
-        state_->name, key, shown(value));
-  }
+  for (const auto& [key, value] : state_->object)
+    if (!state_->asked.contains(key) && !value.is_null()) {
+      std::string name = state_->inside + std::string(key);
+      // An object inside may be read twice.
+      if (std::ranges::find(*state_->unknown, name) == state_->unknown->end())
+        state_->unknown->push_back(std::move(name));
+    }
+}
+
+const std::vector<std::string>& Config::unknown() const { return *state_->unknown; }
+
+std::string Config::shown(std::string_view key) const {
+  return has(key) ? in_a_few_words(entry(*state_, key)) : "";
+}
+
+std::vector<std::string> Config::keys(std::string_view key) const {
+  dom::object object;
+  if (!has(key) || entry(*state_, key).get(object)) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object) names.emplace_back(name);
+  return names;
 }
 
 }  // namespace headwater

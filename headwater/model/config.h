@@ -1,5 +1,5 @@
-// config.json, read so that no entry is ignored by accident: each is used, known to have no effect,
-// or an error.
+// config.json, read so that no entry is ignored in silence: each is used, known to have no effect,
+// refused, or named as unknown.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -41,7 +41,7 @@ class Config {
   int square(std::string_view key) const;
   /// "id2label": the names of classes 0, 1, ...; empty if there are none.
   std::vector<std::string> labels() const;
-  /// The object under `key`. Call its own finish() as well.
+  /// The object under `key`. Call its own finish() as well, before this one's.
   std::optional<Config> object(std::string_view key) const;
 
   /// Throws Error unless the entry is missing or has this value: nothing else is implemented.
@@ -52,8 +52,14 @@ class Config {
   void expect_empty(std::string_view key) const;
   /// Marks entries whose values have no effect here.
   void pass_over(std::initializer_list<std::string_view> keys) const;
-  /// Throws Error naming the first entry that nothing asked for.
+  /// Adds the entries that nothing asked for to unknown().
   void finish() const;
+  /// Their names, with those of objects inside: "rope_scaling.finetuned".
+  const std::vector<std::string>& unknown() const;
+  /// An entry's value in a few words, for a message; "" if it is missing.
+  std::string shown(std::string_view key) const;
+  /// The names of the entries of the object under `key`; none if it is missing or no object.
+  std::vector<std::string> keys(std::string_view key) const;
 
  private:
   struct State;

@@ -31,6 +31,12 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }
 
+void TextEmbedder::copy_word(int id, std::span<float> out) const {
+  copy_row(words_, id, out);
+  if (model_.text->scale == 1) return;
+  for (float& number : out) number *= model_.text->scale;
+}
+
 Matrix TextEmbedder::sums(const TextInput& input, int first) const {
   const TextEmbedding& text = *model_.text;
   const int n = static_cast<int>(input.ids.size());
@@ -47,7 +53,7 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
     if (id < 0 || id >= text.vocabulary)
       fail("{}: token {} has id {}, expected 0 to {}, the vocabulary of the model; check the ids",
            name_, t, id, text.vocabulary - 1);
-    copy_row(words_, id, rows.row(t));
+    copy_word(id, rows.row(t));
     if (types_.outputs > 0) {
       int type = input.types.empty() ? 0 : input.types[static_cast<size_t>(t)];
       // Tokenizers of models with a single type may still give the second text type 1.
@@ -77,8 +83,7 @@ Matrix TextEmbedder::embed(Matrix rows) const {
 
 Matrix TextEmbedder::tokens(const TextInput& input) const {
   Matrix rows(static_cast<int>(input.ids.size()), model_.text->size);
-  for (int t = 0; t < rows.rows(); ++t)
-    copy_row(words_, input.ids[static_cast<size_t>(t)], rows.row(t));
+  for (int t = 0; t < rows.rows(); ++t) copy_word(input.ids[static_cast<size_t>(t)], rows.row(t));
   return rows;
 }
 

@@ -38,6 +38,8 @@ class TextEmbedder {
   const kernel::Weights& words() const { return words_; }
 
  private:
+  void copy_word(int id, std::span<float> out) const;
+
   const Architecture& model_;
   std::string name_;
   kernel::Weights words_, positions_, types_;

@@ -1,7 +1,10 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/model/entries.h"
 #include "headwater/model/family/family.h"
 
 namespace headwater {
@@ -15,96 +18,28 @@ struct Family {
 constexpr Family known[] = {
     {"albert", family::albert},
     {"bert", family::bert},
+    {"camembert", family::roberta},
     {"deit", family::deit},
     {"dinov2", family::dinov2},
     {"dinov2_with_registers", family::dinov2_with_registers},
     {"distilbert", family::distilbert},
     {"electra", family::electra},
+    {"gemma3_text", family::gemma3_text},
     {"gpt2", family::gpt2},
+    {"gpt_neox", family::gpt_neox},
     {"llama", family::llama},
     {"mistral", family::mistral},
+    {"mpnet", family::mpnet},
+    {"olmo2", family::olmo2},
+    {"opt", family::opt},
+    {"phi3", family::phi3},
     {"qwen2", family::qwen2},
     {"qwen3", family::qwen3},
     {"roberta", family::roberta},
+    {"smollm3", family::smollm3},
     {"vit", family::vit},
+    {"xlm-roberta", family::roberta},
 };
-
-// Entries of any family for training, generation, other outputs or bookkeeping, which a plain
-// forward pass does not use.
-void pass_over_bookkeeping(const Config& config) {
-  config.pass_over({"_name_or_path",
-                    "architectures",
-                    "transformers_version",
-                    "dtype",
-                    "torch_dtype",
-                    "model_type",
-                    "tokenizer_class",
-                    "processor_class",
-                    "finetuning_task",
-                    "task_specific_params",
-                    "problem_type",
-                    "license",
-                    "initializer_range",
-                    "initializer_factor",
-                    "gradient_checkpointing",
-                    "output_attentions",
-                    "output_hidden_states",
-                    "output_past",
-                    "return_dict",
-                    "return_dict_in_generate",
-                    "use_cache",
-                    "torchscript",
-                    "use_bfloat16",
-                    "tf_legacy_loss",
-                    "chunk_size_feed_forward",
-                    "prefix",
-                    "sep_token_id",
-                    "bos_token_id",
-                    "eos_token_id",
-                    "pad_token_id",
-                    "cls_token_id",
-                    "mask_token_id",
-                    "decoder_start_token_id",
-                    "forced_bos_token_id",
-                    "forced_eos_token_id",
-                    "tie_word_embeddings",
-                    "tie_encoder_decoder",
-                    "_attn_implementation",
-                    "_attn_implementation_autoset",
-                    "attn_implementation",
-                    "max_length",
-                    "min_length",
-                    "do_sample",
-                    "early_stopping",
-                    "num_beams",
-                    "num_beam_groups",
-                    "diversity_penalty",
-                    "temperature",
-                    "top_k",
-                    "top_p",
-                    "typical_p",
-                    "epsilon_cutoff",
-                    "eta_cutoff",
-                    "repetition_penalty",
-                    "encoder_no_repeat_ngram_size",
-                    "length_penalty",
-                    "no_repeat_ngram_size",
-                    "bad_words_ids",
-                    "num_return_sequences",
-                    "output_scores",
-                    "remove_invalid_values",
-                    "exponential_decay_length_penalty",
-                    "suppress_tokens",
-                    "begin_suppress_tokens",
-                    "classifier_dropout",
-                    "language"});
-  config.expect_flag("is_encoder_decoder", false);
-  config.expect_flag("is_decoder", false);
-  config.expect_flag("add_cross_attention", false);
-  config.expect_number("cross_attention_hidden_size", 0);
-  config.expect_empty("pruned_heads");
-  config.expect_empty("quantization_config");
-}
 
 void check(const Architecture& model, const Config& config) {
   const auto divides = [&](int part, int whole, const char* what) {
@@ -131,14 +66,28 @@ std::vector<std::string_view> families() {
   return types;
 }
 
-Architecture describe(const Config& config) {
+Architecture describe(const Config& config, bool ignore_code) {
+  if (!config.has("model_type"))
+    fail(
+        "{}: has no 'model_type', expected the name of a family; add one, for example "
+        "\"model_type\": "
+        "\"bert\"",
+        config.name());
   const std::string type = config.text("model_type");
+  const std::optional<std::string> code = own_code(config);
+  if (code && !ignore_code)
+    fail(
+        "{}: 'auto_map' takes {} from code in the folder, which headwater does not run, expected a "
+        "model of transformers itself; if the code computes what '{}' of transformers does, set "
+        "`ignore_code`",
+        config.name(), *code, type);
   const auto found = std::ranges::find(known, type, &Family::type);
   if (found == std::end(known))
     fail("{}: model_type '{}' is not a family that headwater knows{}", config.name(), type,
          suggestion(type, families()));
   pass_over_bookkeeping(config);
   Architecture model = found->describe(config);
+  refuse_other_models(config, model.causal);
   model.family = type;
   model.labels = config.labels();
   if (config.has("architectures")) {
@@ -148,6 +97,13 @@ Architecture describe(const Config& config) {
   if (config.has("pad_token_id") && config.integer_or("pad_token_id", -1, -1) >= 0)
     model.padding_id = config.integer("pad_token_id", 0);
   config.finish();
+  if (code)
+    model.notes.push_back(
+        fmt::format("config.json takes {} from code in the folder, which was not run", *code));
+  if (!config.unknown().empty())
+    model.notes.push_back(
+        fmt::format("entries of config.json that headwater does not know were ignored: {}",
+                    fmt::join(config.unknown(), ", ")));
   check(model, config);
   return model;
 }

@@ -6,18 +6,22 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/model/hub_cache.h"
 #include "headwater/model/shipped.h"
 
 namespace headwater {
 namespace {
 
 std::string known_models(const std::string& name) {
-  const std::vector<std::string> names = shipped_models();
-  if (names.empty()) return "; check the name";
+  const std::vector<std::string> shipped = shipped_models();
+  std::vector<std::string> names = shipped;
+  for (const auto& [cached, folder] : cached_model_folders()) names.push_back(cached);
   const std::string_view near =
       nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
-  if (near.empty()) return fmt::format("; these are {}", fmt::join(names, ", "));
-  return fmt::format("; did you mean '{}'?", near);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  const std::string models =
+      shipped.empty() ? "" : fmt::format("; {} ship", fmt::join(shipped, ", "));
+  return fmt::format("{}; 'hf download {}' gets a model from Hugging Face", models, name);
 }
 
 }  // namespace
@@ -26,7 +30,8 @@ std::optional<std::string> find_model(const std::string& name) {
   std::error_code missing;
   if (std::filesystem::is_directory(name, missing)) return name;
   if (std::filesystem::exists(name, missing)) return {};
-  return shipped_model(name);
+  if (auto shipped = shipped_model(name)) return shipped;
+  return cached_model(name);
 }
 
 std::string need_model(const std::string& name) {
@@ -34,15 +39,16 @@ std::string need_model(const std::string& name) {
   std::error_code missing;
   if (std::filesystem::exists(name, missing))
     fail(
-        "{}: is a file, expected a model directory or the name of a model that ships; for example "
-        "verb-number",
+        "{}: is a file, expected a model directory or the name of a model; for example verb-number",
         name);
-  fail("{}: does not exist, expected a model directory or the name of a model that ships{}", name,
-       known_models(name));
+  fail(
+      "{}: does not exist, expected a model directory, or the name of a model that ships or is in "
+      "the Hugging Face cache{}",
+      name, known_models(name));
 }
 
-std::shared_ptr<const Model> open_model(const std::string& name) {
-  return Model::open(need_model(name));
+std::shared_ptr<const Model> open_model(const std::string& name, bool ignore_code) {
+  return Model::open(need_model(name), ignore_code);
 }
 
 }  // namespace headwater

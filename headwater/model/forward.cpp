@@ -19,10 +19,11 @@ Cache::Cache(const Model& model, int capacity) : capacity(capacity) {
 Forward::Forward(const Model& model, Matrix hidden)
     : model_(model), shape_(model.architecture()), hidden_(std::move(hidden)) {
   const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
-  if (shape_.rope) angles_ = angles(*shape_.rope, first_, n, first_ + n);
+  set_angles();
   normed_ = Matrix(n, shape_.width);
   projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
+  distances_ = model.distances(n);
   inner_ = Matrix(n, shape_.inner);
 }
 
@@ -31,8 +32,13 @@ Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
   assert(hidden_.rows() <= cache.capacity - cache.count);
   cache_ = &cache;
   first_ = cache.count;
-  if (shape_.rope && first_ > 0)
-    angles_ = angles(*shape_.rope, first_, hidden_.rows(), first_ + hidden_.rows());
+  if (first_ > 0) set_angles();
+}
+
+void Forward::set_angles() {
+  const int n = hidden_.rows();
+  if (shape_.rope) angles_ = angles(*shape_.rope, first_, n, first_ + n);
+  if (shape_.window_rope) window_angles_ = angles(*shape_.window_rope, first_, n, first_ + n);
 }
 
 MatrixView Forward::queries() const {
@@ -47,23 +53,31 @@ MatrixView Forward::keys() const {
 
 void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
   const LayerWeights& layer = model_.layer(next_);
-  if (shape_.norm_first) {
+  if (shape_.norm_first && !layer.attention_norm.weight.empty()) {
     apply_norm(shape_, layer.attention_norm, hidden_, normed_);
     project(shape_, layer, normed_, projected_);
   } else {
     project(shape_, layer, hidden_, projected_);
   }
-  place(shape_, layer, angles_, projected_);
+  place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_, projected_);
+  if (shape_.parallel) {
+    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
+    feed(layer, normed_);
+  }
   attend(layer, fused);
-  add(layer.mixed, mixed_, layer.attention_scale);
-  if (shape_.norm_first) {
+  add(layer.mixed, mixed_, layer.attention_scale, layer.attention_out_norm);
+  if (shape_.parallel) {
+    // The feed-forward half has read the block's input already.
+  } else if (shape_.norm_first && layer.feed_norm.weight.empty()) {
+    feed(layer, hidden_);
+  } else if (shape_.norm_first) {
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   } else {
     apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
     feed(layer, hidden_);
   }
-  add(layer.down, inner_, layer.feed_scale);
+  add(layer.down, inner_, layer.feed_scale, layer.feed_out_norm);
   for (int t = 0; t < sum.rows(); ++t) std::ranges::copy(hidden_.row(t), sum.row(t).begin());
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   ++next_;
@@ -73,6 +87,7 @@ void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
 void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.sight.first = first_;
+  attention.distances = distances_;
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
     Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];
@@ -86,13 +101,19 @@ void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::attention(attention, mixed_, fused);
 }
 
-// hidden += scale * linear(x).
-void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale) {
-  if (scale.empty()) {
+// hidden += scale * norm(linear(x)), without the parts that the model does not have.
+void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale,
+                  const NormWeights& norm) {
+  if (scale.empty() && norm.weight.empty()) {
     kernel::linear(x, linear.weights, {linear.bias, {}, kernel::Into::add}, hidden_);
     return;
   }
   kernel::linear(x, linear.weights, {linear.bias, {}, {}}, normed_);
+  if (!norm.weight.empty()) {
+    apply_norm(shape_, norm, normed_, normed_);
+    for (size_t k = 0; k < hidden_.size(); ++k) hidden_.data()[k] += normed_.data()[k];
+    return;
+  }
   for (int t = 0; t < hidden_.rows(); ++t)
     for (size_t d = 0; d < scale.size(); ++d) hidden_.row(t)[d] += scale[d] * normed_.row(t)[d];
 }

@@ -5,7 +5,10 @@
 //   x += W softmax(q k' scale) v                       attention, with the fused map in one pass
 //   x += W activation(W norm(x))                       feed-forward, gated or not
 //
-// or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)).
+// or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)),
+// or, norms of what is added (OLMo 2, Gemma 3): x += norm(attention(x)), x +=
+// norm(feed-forward(x)), or, both halves at once (GPT-NeoX): x += attention(norm(x)) +
+// feed-forward(norm(x)).
 #pragma once
 #include <optional>
 #include <vector>
@@ -47,7 +50,8 @@ class Forward {
 
  private:
   void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
-  void add(const LinearWeights& linear, MatrixView x, const Vector& scale);
+  void set_angles();
+  void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm);
   void feed(const LayerWeights& layer, MatrixView x);
 
   const Model& model_;
@@ -55,8 +59,8 @@ class Forward {
   Cache* cache_ = nullptr;
   int next_ = 0;
   int first_ = 0;  // position of the first row
-  std::optional<Angles> angles_;
-  Matrix hidden_, normed_, projected_, mixed_, inner_;
+  std::optional<Angles> angles_, window_angles_;
+  Matrix hidden_, normed_, projected_, mixed_, inner_, distances_;
 };
 
 }  // namespace headwater

@@ -12,6 +12,7 @@ struct GenerationInput {
   std::vector<int> ids = {};                     // its tokens by number; nothing is added to them
   std::optional<std::string> continuation = {};  // a given text after the prompt
   std::vector<std::string> stops = {};  // words or ids that end the text, like the model's own
+  bool ignore_code = false;             // run a model although its folder has code of its own
 };
 
 }  // namespace headwater

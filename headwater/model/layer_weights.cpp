@@ -17,7 +17,10 @@ LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefi
 NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
                       Architecture::Norm kind, int size) {
   NormWeights norm;
+  if (name.empty() || name.ends_with('.')) return norm;
   norm.weight = checkpoint.vector(name + ".weight", {size});
+  if (kind == Architecture::Norm::rms_from_one)
+    for (float& weight : norm.weight) weight += 1;
   if (kind == Architecture::Norm::layer) norm.bias = checkpoint.vector(name + ".bias", {size});
   return norm;
 }
@@ -61,16 +64,24 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
   layer.attention_norm =
       bind_norm(checkpoint, prefix + model.attention_norm, model.norm, model.width);
   layer.feed_norm = bind_norm(checkpoint, prefix + model.feed_norm, model.norm, model.width);
+  layer.attention_out_norm =
+      bind_norm(checkpoint, prefix + model.attention_out_norm, model.norm, model.width);
+  layer.feed_out_norm =
+      bind_norm(checkpoint, prefix + model.feed_out_norm, model.norm, model.width);
   if (!model.query_norm.empty()) {
-    layer.query_norm =
-        bind_norm(checkpoint, prefix + model.query_norm, model.norm, model.head_size);
-    layer.key_norm = bind_norm(checkpoint, prefix + model.key_norm, model.norm, model.head_size);
+    const bool all = model.norm_all_heads;
+    layer.query_norm = bind_norm(checkpoint, prefix + model.query_norm, model.norm,
+                                 all ? queries : model.head_size);
+    layer.key_norm =
+        bind_norm(checkpoint, prefix + model.key_norm, model.norm, all ? keys : model.head_size);
   }
   layer.attention_scale = factors(model.attention_scale);
   layer.feed_scale = factors(model.feed_scale);
-  if (model.scaled) layer.scale = static_cast<float>(1 / std::sqrt(model.head_size));
+  if (model.scaled)
+    layer.scale = static_cast<float>(1 / std::sqrt(model.scaled_by.value_or(model.head_size)));
   if (model.scaled_by_layer) layer.scale /= static_cast<float>(l + 1);
   if (!model.windows.empty()) layer.window = model.windows[static_cast<size_t>(l)];
+  if (!model.unrotated.empty()) layer.rotated = !model.unrotated[static_cast<size_t>(l)];
   return layer;
 }
 

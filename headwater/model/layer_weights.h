@@ -26,9 +26,11 @@ struct LayerWeights {
   LinearWeights mixed;
   LinearWeights up, gate, down;
   NormWeights attention_norm, feed_norm;
+  NormWeights attention_out_norm, feed_out_norm;
   Vector attention_scale, feed_scale;
   float scale = 1;  // of the scores
   int window = 0;
+  bool rotated = true;  // by its positions, if the model has a rope
 };
 
 /// All blocks. Every name starts with `prefix`. Throws Error naming the first tensor that is
@@ -40,6 +42,7 @@ LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefi
                           const LinearNames& names, int outputs, int inputs,
                           bool input_major = false);
 
+/// A name that is empty or ends with a dot is none.
 NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
                       Architecture::Norm kind, int size);
 

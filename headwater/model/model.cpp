@@ -5,14 +5,19 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/classifier.h"
+#include "headwater/model/distance_bias.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/tokenizer/tokenizer.h"
+#include "headwater/model/unused.h"
 
 namespace headwater {
 namespace {
 
 // A model with a classifier keeps its body under a prefix: bert.encoder... instead of encoder...
-std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint) {
+std::string find_prefix(const Architecture& model, Checkpoint& checkpoint) {
+  std::vector<std::string> probes;
+  for (const std::string& prefix : model.prefixes) probes.push_back(prefix + model.probe);
+  checkpoint.unwrap(probes);
   for (const std::string& prefix : model.prefixes)
     if (checkpoint.has(prefix + model.probe)) return prefix;
   fail(
@@ -23,7 +28,7 @@ std::string find_prefix(const Architecture& model, const Checkpoint& checkpoint)
 
 }  // namespace
 
-std::unique_ptr<Model> Model::open(const std::string& folder) {
+std::unique_ptr<Model> Model::open(const std::string& folder, bool ignore_code) {
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
@@ -32,7 +37,7 @@ std::unique_ptr<Model> Model::open(const std::string& folder) {
         "name",
         folder);
   Config config = Config::open(path.string());
-  Architecture architecture = describe(config);
+  Architecture architecture = describe(config, ignore_code);
   return std::make_unique<Model>(std::move(config), std::move(architecture),
                                  Checkpoint::open(folder));
 }
@@ -41,8 +46,10 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
     : config_(std::move(config)),
       architecture_(std::move(architecture)),
       checkpoint_(std::move(checkpoint)) {
+  for (const std::string& note : checkpoint_.notes()) architecture_.notes.push_back(note);
   prefix_ = find_prefix(architecture_, checkpoint_);
   layers_ = bind_layers(architecture_, checkpoint_, prefix_);
+  refuse_unused(architecture_, checkpoint_, checkpoint_.outer() + prefix_);
   if (architecture_.text)
     text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);
   if (architecture_.image)
@@ -50,13 +57,25 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   if (!architecture_.final_norm.empty())
     final_norm_ = bind_norm(checkpoint_, prefix_ + architecture_.final_norm, architecture_.norm,
                             architecture_.width);
-  if (!architecture_.causal) return;
-  if (checkpoint_.has("lm_head.weight"))
-    language_head_ = bind_linear(checkpoint_, "", {"lm_head", false},
-                                 architecture_.text->vocabulary, architecture_.width);
-  // By default GPT-2 ties its output to the table of words, and Llama does not.
-  else if (config_.flag_or("tie_word_embeddings", architecture_.family == "gpt2"))
-    language_head_.weights = text_->words();
+  if (!architecture_.distance_bias.empty()) {
+    const std::string name = prefix_ + architecture_.distance_bias;
+    const std::vector<int64_t> shape = checkpoint_.shape(name);
+    constexpr int64_t fewest = 32, most = 1 << 16;
+    if (shape.size() != 2 || shape[0] < fewest || shape[0] > most)
+      fail("{}: tensor '{}' is {}, expected at least {} buckets; check the weights", this->name(),
+           name, shape_text(shape), fewest);
+    distance_bias_ = Matrix(static_cast<int>(shape[0]), architecture_.heads);
+    std::ranges::copy(checkpoint_.vector(name, {shape[0], architecture_.heads}),
+                      distance_bias_.data());
+  }
+  for (const ClassifierNames& head : architecture_.classifiers) {
+    if (head.kind != ClassifierNames::Kind::next_words) continue;
+    if (checkpoint_.has(head.out + ".weight"))
+      language_head_ = bind_linear(checkpoint_, "", {head.out, false},
+                                   architecture_.text->vocabulary, architecture_.width);
+    else if (head.tied)
+      language_head_.weights = text_->words();
+  }
 }
 
 Model::~Model() = default;
@@ -68,10 +87,9 @@ const Classifier& Model::classifier() const {
 
 const Tokenizer* Model::tokenizer() const {
   std::call_once(tokenizer_made_, [&] {
-    const auto path = std::filesystem::path(name()) / "tokenizer.json";
-    std::error_code missing;
-    if (architecture_.text && std::filesystem::exists(path, missing))
-      tokenizer_ = std::make_unique<Tokenizer>(Tokenizer::open(path.string()));
+    if (!architecture_.text) return;
+    if (auto tokenizer = Tokenizer::open_folder(name(), architecture_.family))
+      tokenizer_ = std::make_unique<Tokenizer>(std::move(*tokenizer));
   });
   return tokenizer_.get();
 }
@@ -93,6 +111,10 @@ Matrix Model::embed(const Pixels& pixels) const {
     fail("{}: is a model of text ({}), expected one of images; give a `text`", name(),
          architecture_.family);
   return image_->embed(pixels);
+}
+
+Matrix Model::distances(int n) const {
+  return distance_bias_.rows() > 0 ? spread_distances(distance_bias_, n) : Matrix();
 }
 
 void Model::finish(MatrixView hidden, MatrixSpan out) const {

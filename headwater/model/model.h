@@ -1,4 +1,4 @@
-// A model directory as transformers saves it: config.json, *.safetensors, and tokenizer.json or
+// A model directory as transformers saves it: config.json, weights, and a tokenizer or
 // preprocessor_config.json.
 #pragma once
 #include <memory>
@@ -22,8 +22,9 @@ class Tokenizer;
 /// inputs may run at once.
 class Model {
  public:
-  /// Throws Error if something is missing, wrong or not implemented.
-  static std::unique_ptr<Model> open(const std::string& folder);
+  /// Throws Error if something is missing, wrong or not implemented. `ignore_code` as in
+  /// describe().
+  static std::unique_ptr<Model> open(const std::string& folder, bool ignore_code = false);
   /// Binds the weights to the architecture. Throws Error as open() does.
   Model(Config config, Architecture architecture, Checkpoint checkpoint);
   ~Model();
@@ -54,6 +55,10 @@ class Model {
   /// The number of tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
+  /// What distances add to the scores of an input of n tokens, as kernel::Attention has it; no rows
+  /// if the model has no such thing.
+  Matrix distances(int n) const;
+
   /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
   /// Replaces the gradient of finish()'s output by that of hidden.
@@ -61,8 +66,8 @@ class Model {
 
   /// The classifier that config.json names, bound on first use. Throws Error as Classifier does.
   const Classifier& classifier() const;
-  /// tokenizer.json, read on first use; null if there is none or the model is one of images. Throws
-  /// Error if it cannot be read.
+  /// The tokenizer of the folder, read on first use; null if there is none or the model is one of
+  /// images. Throws Error if it cannot be read.
   const Tokenizer* tokenizer() const;
   /// The tokenizer's word for token `id`, or the id itself if there is no tokenizer.
   std::string token_name(int id) const;
@@ -84,6 +89,7 @@ class Model {
   std::unique_ptr<TextEmbedder> text_;
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
+  Matrix distance_bias_;  // buckets x heads
   LinearWeights language_head_;
   // Created on first use, by any thread.
   mutable std::once_flag classifier_made_, tokenizer_made_;

@@ -53,7 +53,8 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   const Tokenizer* tokenizer = model_->tokenizer();
   if (!tokenizer)
     fail(
-        "{}: has no tokenizer.json, expected one for a text; give `ids`, or save the tokenizer "
+        "{}: has no tokenizer (tokenizer.json, vocab.txt, vocab.json with merges.txt or a "
+        "SentencePiece model), expected one for a text; give `ids`, or save the tokenizer "
         "with save_pretrained of transformers",
         model_->name());
   std::optional<size_t> limit;
@@ -157,6 +158,7 @@ std::string ModelBatch::reading() const {
       fmt::format("{} model, {} wide, {} parameters, {}", shape.family, shape.width,
                   count_text(model_->checkpoint().parameters()), model_->checkpoint().types());
   if (shape.positions && shape.text) text += fmt::format(", at most {} tokens", *shape.positions);
+  for (const std::string& note : shape.notes) text += "; " + note;
   return text;
 }
 

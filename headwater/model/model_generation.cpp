@@ -45,6 +45,7 @@ class ModelGeneration : public Generation {
   std::span<const float> logits() const override { return logits_.row(0); }
   bool ends(int id) const override { return std::ranges::find(ends_, id) != ends_.end(); }
   std::string token(int id) const override { return model_->token_name(id); }
+  std::vector<std::string> notes() const override { return model_->architecture().notes; }
   std::string text(std::span<const int> ids) const override {
     if (const Tokenizer* tokenizer = model_->tokenizer()) return tokenizer->decode(ids);
     return fmt::format("{}", fmt::join(ids, " "));
@@ -145,7 +146,7 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
     prompt.ids = input.ids;
     for (const int id : input.ids) prompt.tokens.push_back(model->token_name(id));
   } else if (!model->tokenizer()) {
-    fail("{}: has no tokenizer.json, expected one for a prompt; give `ids`", folder);
+    fail("{}: has no tokenizer, expected one for a prompt; give `ids`", folder);
   } else {
     tokenize(*model->tokenizer(), input, prompt, continuation);
   }

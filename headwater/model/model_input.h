@@ -13,6 +13,7 @@ struct ModelInput {
   std::vector<int> ids = {};             // tokens by number; nothing is added to them
   std::vector<std::string> images = {};  // PNG or JPEG files
   bool truncate = false;                 // cut a text that is too long for the model
+  bool ignore_code = false;              // run a model although its folder has code of its own
   bool advise_truncate = true;           // messages about a long text may suggest `truncate`
   /// Texts for a causal language model to continue, without a token that the tokenizer adds at the
   /// end.

@@ -86,6 +86,8 @@ void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows
   attention.groups = shape.groups;
   attention.scale = weights.scale;
   attention.sight = {shape.causal, weights.window, first};
+  const Matrix distances = model_.distances(kept.keys.rows());
+  attention.distances = distances;
   kernel::attention(attention, {}, head_map(fuse, shape.heads, layer, model_.name(), rows));
 }
 

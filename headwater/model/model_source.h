@@ -29,6 +29,7 @@ class ModelSource : public Source, public Differentiable {
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
+  std::vector<std::string> notes() const override { return model_.architecture().notes; }
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;

@@ -19,6 +19,23 @@ MatrixSpan heads_of(const Architecture& model, MatrixSpan rows, int t) {
   return {rows.row(t).data(), rows.columns() / model.head_size, model.head_size};
 }
 
+// From columns by head (query, key, value of each) to columns by kind (all queries, all keys, all
+// values), or back.
+void sort_columns(const Architecture& model, MatrixSpan rows, bool back) {
+  const auto size = static_cast<size_t>(model.head_size), heads = static_cast<size_t>(model.heads);
+  Vector sorted(static_cast<size_t>(rows.columns()));
+  for (int t = 0; t < rows.rows(); ++t) {
+    const std::span<float> row = rows.row(t);
+    for (size_t h = 0; h < heads; ++h)
+      for (size_t kind = 0; kind < 3; ++kind) {
+        const size_t by_head = (3 * h + kind) * size, by_kind = (kind * heads + h) * size;
+        std::ranges::copy(row.subspan(back ? by_kind : by_head, size),
+                          sorted.begin() + static_cast<std::ptrdiff_t>(back ? by_head : by_kind));
+      }
+    std::ranges::copy(sorted, row.begin());
+  }
+}
+
 }  // namespace
 
 int projected_columns(const Architecture& model) {
@@ -42,7 +59,11 @@ void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
   const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
     kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
   };
-  if (layer.packed.weights.outputs > 0) return linear(layer.packed, projected);
+  if (layer.packed.weights.outputs > 0) {
+    linear(layer.packed, projected);
+    if (model.interleaved) sort_columns(model, projected, false);
+    return;
+  }
   linear(layer.query, queries_of(model, projected));
   linear(layer.key, keys_of(model, projected));
   linear(layer.value, values_of(model, projected));
@@ -51,13 +72,17 @@ void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
 void place(const Architecture& model, const LayerWeights& layer,
            const std::optional<Angles>& angles, MatrixSpan projected) {
   const MatrixSpan queries = queries_of(model, projected), keys = keys_of(model, projected);
-  if (!layer.query_norm.weight.empty())
+  if (!layer.query_norm.weight.empty() && model.norm_all_heads) {
+    apply_norm(model, layer.query_norm, queries, queries);
+    apply_norm(model, layer.key_norm, keys, keys);
+  } else if (!layer.query_norm.weight.empty()) {
     for (int t = 0; t < projected.rows(); ++t) {
       const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
       apply_norm(model, layer.query_norm, query, query);
       apply_norm(model, layer.key_norm, key, key);
     }
-  if (!angles) return;
+  }
+  if (!angles || !layer.rotated) return;
   kernel::rotate(queries, model.heads, angles->cosine, angles->sine);
   kernel::rotate(keys, model.groups, angles->cosine, angles->sine);
 }
@@ -87,6 +112,7 @@ void project_backward(const Architecture& model, const LayerWeights& layer, Prop
         std::ranges::fill(projected.row(t).first(projected.row(t).size() -
                                                  static_cast<size_t>(key_columns(model))),
                           0.0f);
+    if (model.interleaved) sort_columns(model, projected, true);
     return linear(layer.packed, projected, into);
   }
   if (how.attention.scores == 0) return linear(layer.value, values_of(model, projected), into);
@@ -100,13 +126,20 @@ void place_backward(const Architecture& model, const LayerWeights& layer,
                     MatrixSpan gradient) {
   if (how.attention.scores == 0) return;
   const MatrixSpan queries = queries_of(model, gradient), keys = keys_of(model, gradient);
-  if (angles) {
+  if (angles && layer.rotated) {
     Matrix back = angles->sine.copy();
     for (size_t k = 0; k < back.size(); ++k) back.data()[k] = -back.data()[k];
     kernel::rotate(queries, model.heads, angles->cosine, back);
     kernel::rotate(keys, model.groups, angles->cosine, back);
   }
   if (layer.query_norm.weight.empty()) return;
+  if (model.norm_all_heads) {
+    apply_norm_backward(model, layer.query_norm, queries_of(model, before), how, queries,
+                        kernel::Into::store, queries);
+    apply_norm_backward(model, layer.key_norm, keys_of(model, before), how, keys,
+                        kernel::Into::store, keys);
+    return;
+  }
   for (int t = 0; t < gradient.rows(); ++t) {
     const MatrixSpan query = heads_of(model, queries, t), key = heads_of(model, keys, t);
     apply_norm_backward(model, layer.query_norm, heads_of(model, queries_of(model, before), t), how,

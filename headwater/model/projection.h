@@ -26,8 +26,8 @@ void place(const Architecture& model, const LayerWeights& layer,
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
                                MatrixSpan projected);
 
-/// gradient = (or +=) that of x, given that of project()'s output. If `how` gives scores no
-/// gradient, those of queries and keys count as 0 and may be overwritten.
+/// gradient = (or +=) that of x, given that of project()'s output, whose columns it may reorder. If
+/// `how` gives scores no gradient, those of queries and keys count as 0 and may be overwritten.
 void project_backward(const Architecture& model, const LayerWeights& layer, Propagation& how,
                       MatrixSpan projected, kernel::Into into, MatrixSpan gradient);
 

@@ -104,20 +104,47 @@ double yarn_frequency(const Rope& rope, int pair, double frequency) {
 
 }  // namespace
 
-Rope read_rope(const Config& config, int head_size, int positions) {
+Rope read_rope(const Config& config, int head_size, int positions, std::optional<double> share) {
   Rope rope;
-  if (config.has("rope_theta"))
-    rope.theta = positive(config, "rope_theta", config.number("rope_theta"));
-  config.expect_number("partial_rotary_factor", 1);
+  const auto read_share = [&](const Config& from, const char* key) {
+    if (!share) return from.expect_number(key, 1);
+    share = from.number_or(key, *share);
+    if (!(*share > 0 && *share <= 1))
+      fail("{}: '{}' is {}, expected more than 0 and at most 1; check the file", from.name(), key,
+           *share);
+  };
+  for (const char* key : {"rope_theta", "rotary_emb_base"})
+    if (config.has(key)) rope.theta = positive(config, key, config.number(key));
+  for (const char* key : {"partial_rotary_factor", "rotary_pct"}) read_share(config, key);
   for (const char* key : {"rope_scaling", "rope_parameters"})
     if (const auto entries = config.object(key)) {
-      entries->expect_number("partial_rotary_factor", 1);
+      // One for each kind of layer, or one for all.
+      if (const auto full = entries->object("full_attention")) {
+        read_entries(*full, positions, rope);
+        entries->pass_over({"sliding_attention"});
+        entries->finish();
+        continue;
+      }
+      read_share(*entries, "partial_rotary_factor");
       read_entries(*entries, positions, rope);
     }
+  rope.size = static_cast<int>(head_size * share.value_or(1));
+  if (rope.size % 2 != 0 || rope.size == 0)
+    fail(
+        "{}: {} numbers of each head are rotated, expected an even number, in pairs; check the "
+        "file",
+        config.name(), rope.size);
+  return rope;
+}
+
+Rope read_window_rope(const Config& config, int head_size, int positions) {
+  Rope rope;
   rope.size = head_size;
-  if (head_size % 2 != 0)
-    fail("{}: heads have {} numbers, expected an even number to rotate in pairs; check the file",
-         config.name(), head_size);
+  const char* key = "rope_local_base_freq";
+  if (config.has(key)) rope.theta = positive(config, key, config.number(key));
+  if (const auto entries = config.object("rope_parameters"))
+    if (const auto sliding = entries->object("sliding_attention"))
+      read_entries(*sliding, positions, rope);
   return rope;
 }
 

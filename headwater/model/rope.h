@@ -1,5 +1,6 @@
 // Rotary positions, as in config.json.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "headwater/core/matrix.h"
@@ -16,7 +17,7 @@ namespace headwater {
 ///   yarn     the same with a linear ramp; cosines and sines are multiplied by a factor
 struct Rope {
   std::string kind = "default";
-  int size = 0;  // of a head: twice the number of pairs
+  int size = 0;  // of the rotated part of a head: twice the number of pairs
   double theta = 10000;
   double factor = 1;
   double original_positions = 0;           // dynamic: the model's own; llama3, yarn: before scaling
@@ -26,9 +27,15 @@ struct Rope {
   double scale = 1;                        // of cosines and sines
 };
 
-/// Reads both spellings: rope_theta with rope_scaling, or rope_parameters. Throws Error for a kind
-/// or an entry that is not listed above.
-Rope read_rope(const Config& config, int head_size, int positions);
+/// Reads both spellings: rope_theta with rope_scaling, or rope_parameters. `share` is the part of a
+/// head that is rotated if config.json does not say, in a family that may rotate a part only.
+/// Throws Error for a kind that is not listed above, and for a part if there is no `share`.
+Rope read_rope(const Config& config, int head_size, int positions,
+               std::optional<double> share = {});
+
+/// That of layers with a window, where rope_parameters or rope_local_base_freq gives them their
+/// own.
+Rope read_window_rope(const Config& config, int head_size, int positions);
 
 /// Cosines and sines, n x size / 2 each, for positions first ... first + n - 1 of an input with
 /// `length` tokens in all. Frequencies and angles are rounded to float as PyTorch rounds them.

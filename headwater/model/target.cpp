@@ -171,8 +171,8 @@ int word_number(const Model& model, int words, const std::string& text) {
   if (const auto number = number_in(word); number && !marked)
     return checked(model, words, *number, "word");
   if (!tokenizer)
-    fail("{}: has no tokenizer.json, expected one for the word '{}'; give the word's id",
-         model.name(), word);
+    fail("{}: has no tokenizer, expected one for the word '{}'; give the word's id", model.name(),
+         word);
   // As spelt within a text, at its start, and in the vocabulary.
   std::vector<std::string> pieces;
   for (const std::string& written : {" " + word, word}) {

@@ -18,12 +18,13 @@ struct Tokens {
 
 /// The attention arrays of a file.
 struct Arrays {
-  std::string format;          // "npy", "npz", "safetensors", "json", "memory"
+  std::string format;          // "npy", "npz", "safetensors", "torch", "json", "memory"
   std::string name;            // of the file
   std::vector<Tensor> layers;  // one for each layer in order, or a single one with all layers
   std::optional<Tensor> mask;  // attention_mask: nonzero = real
   std::optional<Tokens> tokens;
-  std::unique_ptr<MappedFile> file;  // keeps the bytes alive
+  std::unique_ptr<MappedFile> file;            // keeps the bytes alive, with
+  std::vector<std::vector<std::byte>> copies;  // those that could not be used where they are
 };
 
 }  // namespace headwater

@@ -45,6 +45,8 @@ class Generation {
   /// Whether `id` ends the text.
   virtual bool ends(int id) const = 0;
   virtual std::string token(int id) const = 0;
+  /// What was ignored or assumed, as sentences for the result's notes.
+  virtual std::vector<std::string> notes() const { return {}; }
   /// The text of these tokens.
   virtual std::string text(std::span<const int> ids) const = 0;
 };

@@ -97,32 +97,34 @@ void read_zip64(std::span<const std::byte> extra, uint64_t& size, uint64_t& pack
   }
 }
 
-void check_name(const std::string& name, const std::string& file, std::set<std::string>& seen) {
+void check_name(const std::string& name, const std::string& file, const char* writer,
+                std::set<std::string>& seen) {
   if (name.empty() || name[0] == '/' || name.find('\\') != std::string::npos ||
       ("/" + name + "/").find("/../") != std::string::npos)
-    fail("{}: has a member named '{}', expected a plain name; save it again with numpy.savez", file,
-         name);
+    fail("{}: has a member named '{}', expected a plain name; save it again with {}", file, name,
+         writer);
   if (!seen.insert(name).second)
-    fail("{}: has two members named '{}', expected each name once; save it again with numpy.savez",
-         file, name);
+    fail("{}: has two members named '{}', expected each name once; save it again with {}", file,
+         name, writer);
 }
 
-void check_overlaps(std::vector<ZipMember> members, const std::string& file) {
+void check_overlaps(std::vector<ZipMember> members, const std::string& file, const char* writer) {
   std::sort(members.begin(), members.end(),
             [](const auto& a, const auto& b) { return a.bytes.data() < b.bytes.data(); });
   const ZipMember* before = nullptr;  // the one that extends furthest
   for (const ZipMember& member : members) {
     if (member.bytes.empty()) continue;
     if (before && before->bytes.data() + before->bytes.size() > member.bytes.data())
-      fail("{}: members '{}' and '{}' overlap, expected them apart; save it again with numpy.savez",
-           file, before->name, member.name);
+      fail("{}: members '{}' and '{}' overlap, expected them apart; save it again with {}", file,
+           before->name, member.name, writer);
     before = &member;
   }
 }
 
 }  // namespace
 
-std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::string& file) {
+std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::string& file,
+                                const char* writer) {
   const Fields fields(bytes, file);
   const Directory directory = find_directory(fields, file);
   std::vector<ZipMember> members;
@@ -143,15 +145,15 @@ std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::str
 
     ZipMember member;
     member.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
-    check_name(member.name, file, names);
+    check_name(member.name, file, writer, names);
     if (flags & 1)
       fail("{}: member '{}' is encrypted, expected a plain zip file; save it without a password",
            file, member.name);
     if (method != 0 && method != 8)
       fail(
           "{}: member '{}' is compressed by method {}, expected stored or deflated; save it with "
-          "numpy.savez",
-          file, member.name, method);
+          "{}",
+          file, member.name, method, writer);
     if (fields.at<uint32_t>(local) != local_signature)
       fail(
           "{}: member '{}' is not at byte {} where the directory says, expected it there; copy the "
@@ -175,7 +177,7 @@ std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::str
     members.push_back(std::move(member));
     at += 46 + uint64_t{name_size} + extra_size + fields.at<uint16_t>(at + 32);
   }
-  check_overlaps(members, file);
+  check_overlaps(members, file, writer);
   return members;
 }
 

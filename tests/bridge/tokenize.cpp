@@ -1,4 +1,5 @@
-// Tokenizes for the Python tests: headwater_tokenize TOKENIZER.JSON, requests on standard input,
+// Tokenizes for the Python tests: headwater_tokenize TOKENIZER.JSON
+// or headwater_tokenize FOLDER FAMILY, requests on standard input,
 // answers on standard output. Numbers are four bytes, little endian; a text is its length and
 // bytes. Request: flags (1 a pair, 2 special tokens, 4 a limit), limit, text, pair. Answer: its
 // length, then 0, the number of tokens, a list each of ids, begins, ends, types and sequences, the
@@ -66,9 +67,10 @@ std::string answer(const headwater::Tokenizer& tokenizer, uint32_t flags, uint32
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   try {
-    const auto tokenizer = headwater::Tokenizer::open(argv[1]);
+    const auto tokenizer = argc == 2 ? headwater::Tokenizer::open(argv[1])
+                                     : headwater::Tokenizer::open_folder(argv[1], argv[2]).value();
     uint32_t flags = 0, limit = 0;
     std::string text, pair;
     while (read_number(flags) && read_number(limit) && read_text(text) && read_text(pair)) {

@@ -45,10 +45,43 @@ TEST(AConfig, NullIsAsGoodAsMissing) {
   EXPECT_EQ(refusal(bert(R"(, "pruned_heads": null, "something_new": null)")), "");
 }
 
-TEST(AConfig, WithAnEntryNobodyKnowsIsRefusedByName) {
-  EXPECT_EQ(refusal(bert(R"(, "window_of_doom": 7)")),
-            "config.json: has an entry 'window_of_doom' (7) that headwater does not know, expected "
-            "only known entries; remove it if it has no effect");
+std::vector<std::string> notes(const std::string& json, bool ignore_code = false) {
+  return describe(Config::parse(json, "config.json"), ignore_code).notes;
+}
+
+TEST(AConfig, NamesEntriesNobodyKnowsInOneNote) {
+  EXPECT_EQ(notes(bert("")), std::vector<std::string>());
+  EXPECT_EQ(notes(bert(R"(, "window_of_doom": 7, "badwordsids": [])")),
+            std::vector<std::string>{"entries of config.json that headwater does not know were "
+                                     "ignored: window_of_doom, badwordsids"});
+  EXPECT_EQ(
+      notes(llama(R"(, "odd": 1, "rope_scaling": {"rope_type": "linear", "factor": 2, "odd": 1})")),
+      std::vector<std::string>{"entries of config.json that headwater does not know were ignored: "
+                               "rope_scaling.odd, odd"});
+}
+
+TEST(AConfig, WithCodeInItsFolderIsRefusedUnlessTheCodeIsIgnored) {
+  const std::string own = bert(R"(, "auto_map": {"AutoConfig": "x.C", "AutoModel": "x.M"})");
+  EXPECT_EQ(refusal(own),
+            "config.json: 'auto_map' takes AutoModel from code in the folder, which headwater does "
+            "not run, expected a model of transformers itself; if the code computes what 'bert' of "
+            "transformers does, set `ignore_code`");
+  EXPECT_EQ(notes(own, true),
+            std::vector<std::string>{
+                "config.json takes AutoModel from code in the folder, which was not run"});
+  EXPECT_EQ(refusal(bert(R"(, "auto_map": {"AutoConfig": "x.C", "AutoTokenizer": "x.T"})")), "");
+}
+
+TEST(AConfig, OfQuantisedWeightsSaysHowTheyWereQuantised) {
+  const auto quantised = [](const std::string& entries) {
+    return refusal(llama(R"(, "quantization_config": )" + entries));
+  };
+  EXPECT_NE(quantised(R"({"quant_method": "gptq", "bits": 4})").find("(GPTQ, 4 bits)"),
+            std::string::npos);
+  EXPECT_NE(quantised(R"({"load_in_8bit": true})").find("(bitsandbytes)"), std::string::npos);
+  EXPECT_NE(quantised(R"({"bits": 4})").find("(a method that it does not name, 4 bits)"),
+            std::string::npos);
+  EXPECT_EQ(quantised("{}"), "");
 }
 
 TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
@@ -65,9 +98,22 @@ TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
   EXPECT_NE(refusal(llama(R"(, "rope_scaling": {"rope_type": "longrope", "factor": 2})"))
                 .find("rope_type 'longrope' is not implemented"),
             std::string::npos);
-  EXPECT_NE(refusal(llama(R"(, "rope_scaling": {"rope_type": "linear", "factor": 2, "odd": 1})"))
-                .find("config.json: rope_scaling: has an entry 'odd'"),
+  EXPECT_NE(refusal(llama(R"(, "partial_rotary_factor": 0.5)")).find("'partial_rotary_factor'"),
             std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "layer_types": ["full_attention", "linear_attention"])"))
+                .find("layer_types has 'linear_attention'"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "layer_types": ["full_attention", "sliding_attention"])"))
+                .find("layer 1 is sliding_attention"),
+            std::string::npos);
+  EXPECT_NE(refusal(llama(R"(, "is_causal": false)")).find("'is_causal' is false"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "is_causal": true)")).find("'is_causal' is true"), std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "add_cross_attention": true)")).find("'add_cross_attention'"),
+            std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "alibi": true)")).find("'alibi' is true"), std::string::npos);
+  EXPECT_NE(refusal(bert(R"(, "alibi_starting_size": 512)")).find("ALiBi"), std::string::npos);
+  EXPECT_EQ(refusal(llama(R"(, "is_decoder": true, "is_causal": true)")), "");
 }
 
 TEST(AConfig, OfRobertaWithoutAPositionBehindThePaddingIsRefused) {
@@ -120,6 +166,9 @@ TEST(AConfig, NamesItsClassesInOrderOfTheirNumbers) {
   ASSERT_EQ(model.labels.size(), 11U);
   EXPECT_EQ(model.labels[2], "c");
   EXPECT_EQ(model.labels[10], "k");
+  const std::string numbers = R"(, "id2label": {"0": 4, "1": -1})";
+  EXPECT_EQ(describe(Config::parse(bert(numbers), "config.json")).labels,
+            (std::vector<std::string>{"4", "-1"}));
   EXPECT_NE(refusal(bert(R"(, "id2label": {"99999999999999999999": "a"})")).find("id2label"),
             std::string::npos);
 }

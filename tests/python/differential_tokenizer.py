@@ -33,8 +33,9 @@ def request(text, pair=None, special=True, limit=None):
 
 
 def answers(path, requests):
-    """What our tokenizer says: a dict, or the error as a str."""
-    done = subprocess.run([TOKENIZE, str(path)], input=b"".join(requests), stdout=subprocess.PIPE,
+    """What our tokenizer says: a dict, or the error as a str. `path` is a tokenizer.json, or (folder, family)."""
+    words = [TOKENIZE, *map(str, path)] if isinstance(path, tuple) else [TOKENIZE, str(path)]
+    done = subprocess.run(words, input=b"".join(requests), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     assert done.returncode == 0, done.stderr.decode()
     data, at = done.stdout, 0

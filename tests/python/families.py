@@ -11,6 +11,11 @@ VISION = dict(hidden_size=42, num_attention_heads=3, num_hidden_layers=3, image_
 DISTILLED = dict(dim=42, n_heads=3, n_layers=3, hidden_dim=53, vocab_size=71, max_position_embeddings=40,
                  initializer_range=0.4)
 GPT = dict(n_embd=42, n_head=3, n_layer=3, n_positions=40, vocab_size=71, initializer_range=0.3)
+OPT = dict(hidden_size=42, num_attention_heads=3, num_hidden_layers=3, ffn_dim=53, vocab_size=71,
+           max_position_embeddings=40, init_std=0.3)
+NEOX = dict(hidden_size=48, num_attention_heads=3, num_hidden_layers=3, intermediate_size=53, vocab_size=71,
+            max_position_embeddings=40, initializer_range=0.3)
+GEMMA = dict(DECODER, head_dim=14, query_pre_attn_scalar=14, pad_token_id=0, initializer_range=0.2)
 
 
 def rope(**entries):
@@ -82,6 +87,40 @@ TEXT = {
     "mistral-full": ("MistralModel", "MistralConfig", dict(DECODER, sliding_window=None)),
     "mistral-classifier": ("MistralForSequenceClassification", "MistralConfig", dict(DECODER, sliding_window=7)),
     "mistral-answers": ("MistralForQuestionAnswering", "MistralConfig", DECODER),
+    "xlm-roberta": ("XLMRobertaForSequenceClassification", "XLMRobertaConfig", ENCODER),
+    "xlm-roberta-masked": ("XLMRobertaForMaskedLM", "XLMRobertaConfig", dict(ENCODER, type_vocab_size=1)),
+    "camembert": ("CamembertForMaskedLM", "CamembertConfig", ENCODER),
+    "camembert-labels": ("CamembertForTokenClassification", "CamembertConfig", dict(ENCODER, num_labels=4)),
+    "mpnet": ("MPNetModel", "MPNetConfig", ENCODER),
+    "mpnet-masked": ("MPNetForMaskedLM", "MPNetConfig", ENCODER),
+    "mpnet-classifier": ("MPNetForSequenceClassification", "MPNetConfig", dict(ENCODER, layer_norm_eps=1e-5)),
+    "mpnet-answers": ("MPNetForQuestionAnswering", "MPNetConfig", ENCODER),
+    "opt": ("OPTForCausalLM", "OPTConfig", OPT),
+    "opt-after": ("OPTModel", "OPTConfig", dict(OPT, do_layer_norm_before=False, enable_bias=False)),
+    "opt-classifier": ("OPTForSequenceClassification", "OPTConfig", dict(OPT, _remove_final_layer_norm=True)),
+    "opt-answers": ("OPTForQuestionAnswering", "OPTConfig", dict(OPT, activation_function="gelu")),
+    "neox": ("GPTNeoXForCausalLM", "GPTNeoXConfig", NEOX),
+    "neox-serial": ("GPTNeoXForTokenClassification", "GPTNeoXConfig",
+                    dict(NEOX, use_parallel_residual=False, attention_bias=False)),
+    "neox-full": ("GPTNeoXForSequenceClassification", "GPTNeoXConfig",
+                  dict(NEOX, **rope(rope_type="linear", factor=2.0, partial_rotary_factor=1.0))),
+    "neox-answers": ("GPTNeoXForQuestionAnswering", "GPTNeoXConfig", dict(NEOX, hidden_act="gelu_new")),
+    "phi3": ("Phi3ForCausalLM", "Phi3Config", dict(DECODER, pad_token_id=0)),
+    "phi3-part": ("Phi3ForSequenceClassification", "Phi3Config",
+                  dict(DECODER, pad_token_id=0, hidden_size=48, sliding_window=5,
+                       **rope(rope_type="default", partial_rotary_factor=0.5))),
+    "smollm3": ("SmolLM3ForCausalLM", "SmolLM3Config", dict(DECODER, pad_token_id=0, no_rope_layer_interval=2)),
+    "smollm3-window": ("SmolLM3ForQuestionAnswering", "SmolLM3Config",
+                       dict(DECODER, pad_token_id=0, no_rope_layers=[0, 1, 1], use_sliding_window=True,
+                            sliding_window=4, attention_bias=True, mlp_bias=True)),
+    "olmo2": ("Olmo2ForCausalLM", "Olmo2Config", DECODER),
+    "olmo2-biases": ("Olmo2Model", "Olmo2Config", dict(DECODER, attention_bias=True)),
+    "gemma3": ("Gemma3ForCausalLM", "Gemma3TextConfig", GEMMA),
+    "gemma3-windows": ("Gemma3TextForSequenceClassification", "Gemma3TextConfig",
+                       dict(GEMMA, sliding_window=4, attention_bias=True, query_pre_attn_scalar=9,
+                            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+                            rope_parameters={"full_attention": dict(rope_type="linear", factor=8.0, rope_theta=900.0),
+                                             "sliding_attention": dict(rope_type="default", rope_theta=70.0)})),
     "qwen2": ("Qwen2ForCausalLM", "Qwen2Config", dict(DECODER, tie_word_embeddings=True)),
     "qwen2-window": ("Qwen2Model", "Qwen2Config",
                      dict(DECODER, use_sliding_window=True, sliding_window=4, max_window_layers=1)),

@@ -22,7 +22,9 @@ def body_of(model):
 
 
 def final_norm(body):
-    return next((getattr(body, name) for name in ("ln_f", "norm", "layernorm") if hasattr(body, name)), None)
+    names = ("ln_f", "norm", "layernorm", "final_layer_norm")
+    return next((getattr(part, name) for part in (body, getattr(body, "decoder", None)) for name in names
+                 if hasattr(part, name)), None)
 
 
 def expected(model, **inputs):
@@ -71,7 +73,17 @@ def test_text_model_equals_eager(name, tmp_path):
     compare(tmp_path, model, dict(input_ids=ids), "ids", ",".join(map(str, ids[0].tolist())))
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama"])
+def test_distances_of_mpnet_up_to_the_furthest(tmp_path):
+    kind, config, entries = TEXT["mpnet"]
+    model = make(kind, config, dict(entries, max_position_embeddings=300))
+    model.save_pretrained(tmp_path)
+    ids = torch.randint(4, 71, (1, 290), generator=torch.Generator().manual_seed(1))
+    states, maps = expected(model, input_ids=ids)
+    our_states, our_maps = ours(tmp_path, states, maps, "ids", ",".join(map(str, ids[0].tolist())))
+    assert error(our_states, states) < LIMIT and np.abs(our_maps - maps).max() < LIMIT
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "mpnet"])
 def test_a_single_token_equals_eager(name, tmp_path):
     model = make(*TEXT[name])
     model.save_pretrained(tmp_path)

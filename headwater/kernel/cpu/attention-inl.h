@@ -98,6 +98,7 @@ class AttentionPart {
       double totals[2 * tile_rows];
       for (int r = 0; r < count; ++r) {
         const ScoreRow row{scores + r * row_step, part};
+        add_distances(in_, h, first + r, row, block.range);
         totals[r] = exp_row(row, seen_by(in_, first + r), block.range);
         join_map(first + r, h, row, block.range, totals[r]);
       }

@@ -59,8 +59,11 @@ class QueryRow {
                                           std::min(vector_floats, range_.end - j), size_,
                                           queries + (h - heads.first) * room),
                   Floats(), scores + std::ptrdiff_t{h} * key_room + j);
-    for (int h = heads.first; h < heads.end; ++h)
-      totals[h] = exp_row({scores + std::ptrdiff_t{h} * key_room, depth_step}, seen_, range_);
+    for (int h = heads.first; h < heads.end; ++h) {
+      const ScoreRow row{scores + std::ptrdiff_t{h} * key_room, depth_step};
+      add_distances(in_, h, r_, row, range_);
+      totals[h] = exp_row(row, seen_, range_);
+    }
   }
 
   // The sums over the keys of weight times value. `sums` and `all` have room for the heads'

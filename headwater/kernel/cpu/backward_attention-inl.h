@@ -240,6 +240,7 @@ class AttentionBackwardPart {
   void differentiate_row(const QueryBlock& block, int r, const Heads& heads, int h,
                          const ScoreRow& scores, const ScoreRow& slopes) const {
     const Floats d;
+    add_distances(in_, h, block.first + r, scores, block.range);
     const double total = exp_row(scores, seen_by(in_, block.first + r), block.range);
     const FloatVec over = hn::Set(d, static_cast<float>(1 / total));
     const auto slope_at = [&](const float* at) { return slopes.data + (at - scores.data); };

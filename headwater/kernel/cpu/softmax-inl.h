@@ -54,6 +54,20 @@ HWY_INLINE void for_vectors(const ScoreRow& row, Keys range, const Visit& visit)
   }
 }
 
+// Adds what the distances between row r and the keys add to their scores.
+HWY_INLINE void add_distances(const Attention& in, int h, int r, const ScoreRow& row, Keys range) {
+  if (in.distances.rows() == 0) return;
+  const Floats d;
+  const int keys = in.keys.rows();
+  const float* first = in.distances.row(h).data() + keys - 1 - (in.sight.first + r);  // of key 0
+  for_vectors(row, range, [&](int key, float* at) {
+    const FloatVec more = key + vector_floats <= keys
+                              ? hn::LoadU(d, first + key)
+                              : load_first(d, first + key, static_cast<size_t>(keys - key));
+    hn::Store(hn::Add(hn::Load(d, at), more), d, at);
+  });
+}
+
 // Replaces the scores of the keys that are seen by exp(score - largest), all others of `range` by
 // 0. Returns the sum. The order of the additions depends only on the positions of the keys. If a
 // score is NaN the sum is 0, so that a division by it gives no number.

@@ -135,6 +135,8 @@ HeadRow head_row(const Attention& in, MatrixView gradient, int h, int r) {
       row.dp[j] += double{gradient(r, h * size + d)} * in.values(j, key + d);
     }
     row.p[j] *= in.scale;
+    if (in.distances.rows() > 0)
+      row.p[j] += double{in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1)};
     largest = std::max(largest, row.p[j]);
   }
   for (int j = begin; j < end; ++j) sum += row.p[j] = std::exp(row.p[j] - largest);

@@ -101,6 +101,8 @@ std::vector<double> softmax(const Attention& in, int h, int r) {
     for (int d = 0; d < size; ++d)
       row[j] += double{in.queries(r, h * size + d)} * in.keys(j, key + d);
     row[j] *= in.scale;
+    if (in.distances.rows() > 0)
+      row[j] += double{in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1)};
     largest = std::max(largest, row[j]);
   }
   for (int j = begin; j < end; ++j) sum += row[j] = std::exp(row[j] - largest);

@@ -19,7 +19,7 @@ Architecture bert_layout(const Config& config, const std::string& prefix) {
   model.up = {"intermediate.dense"};
   model.down = {"output.dense"};
   model.feed_norm = "output.LayerNorm";
-  model.positions = config.integer("max_position_embeddings");
+  model.positions = config.integer_or("max_position_embeddings", 512);
   config.expect_text("position_embedding_type", "absolute");
 
   TextEmbedding text;
@@ -28,7 +28,7 @@ Architecture bert_layout(const Config& config, const std::string& prefix) {
   text.words = "embeddings.word_embeddings.weight";
   text.positions = "embeddings.position_embeddings.weight";
   text.types = "embeddings.token_type_embeddings.weight";
-  text.type_count = config.integer("type_vocab_size");
+  text.type_count = config.integer_or("type_vocab_size", 2);
   text.norm = "embeddings.LayerNorm";
   model.text = std::move(text);
   return model;

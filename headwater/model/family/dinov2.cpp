@@ -8,8 +8,9 @@ namespace {
 
 Architecture dino_layout(const Config& config, const std::string& prefix) {
   Architecture model = vit_layout(config, prefix);
-  config.pass_over({"layerscale_value", "drop_path_rate", "apply_layernorm", "out_features",
-                    "out_indices", "reshape_hidden_states", "stage_names", "use_mask_token"});
+  config.pass_over({"_out_features", "_out_indices", "layerscale_value", "drop_path_rate",
+                    "apply_layernorm", "out_features", "out_indices", "reshape_hidden_states",
+                    "stage_names", "use_mask_token"});
   model.epsilon = config.number_or("layer_norm_eps", 1e-6);
   model.attention_norm = "norm1";
   model.feed_norm = "norm2";

@@ -11,7 +11,7 @@ Architecture distilbert(const Config& config) {
   model.layers = config.integer("n_layers");
   model.heads = model.groups = config.integer("n_heads");
   model.inner = config.integer("hidden_dim");
-  model.positions = config.integer("max_position_embeddings");
+  model.positions = config.integer_or("max_position_embeddings", 512);
   model.activation = activation(config, "activation");
   config.pass_over({"attention_dropout", "dropout", "qa_dropout", "seq_classif_dropout",
                     "sinusoidal_pos_embds", "tie_weights_"});

@@ -7,6 +7,7 @@ namespace headwater::family {
 
 Architecture bert(const Config& config);
 Architecture roberta(const Config& config);
+Architecture mpnet(const Config& config);
 Architecture distilbert(const Config& config);
 Architecture electra(const Config& config);
 Architecture albert(const Config& config);
@@ -15,6 +16,12 @@ Architecture llama(const Config& config);
 Architecture mistral(const Config& config);
 Architecture qwen2(const Config& config);
 Architecture qwen3(const Config& config);
+Architecture phi3(const Config& config);
+Architecture smollm3(const Config& config);
+Architecture gpt_neox(const Config& config);
+Architecture opt(const Config& config);
+Architecture olmo2(const Config& config);
+Architecture gemma3_text(const Config& config);
 Architecture vit(const Config& config);
 Architecture deit(const Config& config);
 Architecture dinov2(const Config& config);

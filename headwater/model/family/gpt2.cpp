@@ -11,7 +11,7 @@ Architecture gpt2(const Config& config) {
   model.layers = config.integer("n_layer");
   model.heads = model.groups = config.integer("n_head");
   model.inner = config.integer_or("n_inner", 4 * model.width);
-  model.positions = config.integer("n_positions");
+  model.positions = config.integer_or("n_positions", 1024);
   model.epsilon = config.number_or("layer_norm_epsilon", 1e-5);
   model.activation = activation(config, "activation_function", "gelu_new");
   model.scaled = config.flag_or("scale_attn_weights", true);

@@ -2,10 +2,11 @@
 // norms before each half, rotary positions, grouped keys and values, gated feed-forward.
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
+#include "headwater/model/family/windows.h"
 
 namespace headwater::family {
 
-Architecture llama_layout(const Config& config) {
+Architecture llama_layout(const Config& config, std::optional<double> rotated) {
   Architecture model;
   model.width = config.integer("hidden_size");
   model.layers = config.integer("num_hidden_layers");
@@ -13,13 +14,13 @@ Architecture llama_layout(const Config& config) {
   model.groups = config.integer_or("num_key_value_heads", model.heads);
   model.head_size = config.integer_or("head_dim", model.width / model.heads);
   model.inner = config.integer("intermediate_size");
-  model.positions = config.integer("max_position_embeddings");
+  model.positions = config.integer_or("max_position_embeddings", 2048);
   model.norm = Architecture::Norm::rms;
   model.norm_first = true;
   model.epsilon = config.number_or("rms_norm_eps", 1e-6);
   model.activation = activation(config, "hidden_act", "silu");
   model.causal = true;
-  model.rope = read_rope(config, model.head_size, *model.positions);
+  model.rope = read_rope(config, model.head_size, *model.positions, rotated);
   if (model.rope->kind == "dynamic") model.positions.reset();
   config.pass_over({"attention_dropout"});
 
@@ -49,6 +50,7 @@ Architecture llama_layout(const Config& config) {
 
 Architecture llama(const Config& config) {
   Architecture model = llama_layout(config);
+  windows_by_type(config, model.layers, 0);  // refuses sliding layers
   const bool attention_bias = config.flag_or("attention_bias", false);
   for (LinearNames* one : {&model.query, &model.key, &model.value, &model.mixed})
     one->bias = attention_bias;

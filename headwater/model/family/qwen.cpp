@@ -1,9 +1,9 @@
 // Qwen2 (Yang et al. 2024): Llama with biases for queries, keys and values, and windows in some
 // layers. Qwen3 (Yang et al. 2025): the same without those biases, and with norms for each head's
 // queries and keys.
-#include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
+#include "headwater/model/family/windows.h"
 
 namespace headwater::family {
 namespace {
@@ -11,31 +11,13 @@ namespace {
 // Which layers have a window: by layer_types or, in older files, all from max_window_layers on.
 std::vector<int> read_windows(const Config& config, int layers) {
   const bool used = config.flag_or("use_sliding_window", false);
-  const int window = config.integer_or("sliding_window", 0);
+  const int window = used ? config.integer_or("sliding_window", 0) : 0;
   const int first = config.integer_or("max_window_layers", 28, 0);
-  std::vector<int> windows(static_cast<size_t>(layers));
-  if (!config.has("layer_types")) {
-    for (int l = first; l < layers && used; ++l) windows[static_cast<size_t>(l)] = window;
-    return windows;
-  }
-  const std::vector<std::string> types = config.texts("layer_types");
-  if (types.size() != windows.size())
-    fail("{}: layer_types has {} entries, expected one for each of {} layers; check the file",
-         config.name(), types.size(), layers);
-  for (size_t l = 0; l < types.size(); ++l) {
-    if (types[l] != "full_attention" && types[l] != "sliding_attention")
-      fail(
-          "{}: layer_types has '{}', expected full_attention or sliding_attention; use another "
-          "model",
-          config.name(), types[l]);
-    if (types[l] != "sliding_attention") continue;
-    if (!used || window == 0)
-      fail(
-          "{}: layer {} is sliding_attention, expected use_sliding_window and a sliding_window; "
-          "check the file",
-          config.name(), l);
-    windows[l] = window;
-  }
+  config.pass_over({"sliding_window"});
+  std::vector<int> windows = windows_by_type(config, layers, window);
+  if (!windows.empty()) return windows;
+  windows.resize(static_cast<size_t>(layers));
+  for (int l = first; l < layers; ++l) windows[static_cast<size_t>(l)] = window;
   return windows;
 }
 

@@ -1,4 +1,6 @@
 // RoBERTa (Liu et al. 2019): BERT, with positions that start after those of the padding.
+// XLM-RoBERTa (Conneau et al. 2020) and CamemBERT (Martin et al. 2020): the same with other
+// vocabularies.
 #include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"

@@ -1,5 +1,6 @@
 // What several families share.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "headwater/model/architecture.h"
@@ -38,8 +39,9 @@ std::vector<ClassifierNames> decoder_heads(const std::string& language,
 /// Blocks, names and word embeddings of BERT, which RoBERTa and ELECTRA share.
 Architecture bert_layout(const Config& config, const std::string& prefix);
 
-/// Blocks and names of Llama, which Mistral and Qwen share. `packed` biases differ.
-Architecture llama_layout(const Config& config);
+/// Blocks and names of Llama, which Mistral, Qwen and others share. `rotated` as `share` of
+/// read_rope.
+Architecture llama_layout(const Config& config, std::optional<double> rotated = {});
 
 /// Blocks and names of ViT, which DeiT and DINOv2 share.
 Architecture vit_layout(const Config& config, const std::string& prefix);

@@ -1,4 +1,4 @@
-// Base64 to bytes.
+// Base64 to bytes and back.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,5 +8,7 @@ namespace headwater {
 
 /// The bytes; none if `text` is not base64 in the plain alphabet, padded with '='.
 std::optional<std::string> decode_base64(std::string_view text);
+
+std::string encode_base64(std::string_view bytes);
 
 }  // namespace headwater

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
@@ -10,6 +11,7 @@
 #include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/decoder.h"
+#include "headwater/model/tokenizer/files/compose.h"
 #include "headwater/model/tokenizer/normalizer.h"
 #include "headwater/model/tokenizer/post_processor.h"
 #include "headwater/model/tokenizer/pre_tokenizer.h"
@@ -73,6 +75,15 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer Tokenizer::open(const std::string& path) {
   const MappedFile file(path);
   return parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+}
+
+std::optional<Tokenizer> Tokenizer::open_folder(const std::string& folder,
+                                                const std::string& family) {
+  const auto path = std::filesystem::path(folder) / "tokenizer.json";
+  std::error_code missing;
+  if (std::filesystem::exists(path, missing)) return open(path.string());
+  if (const auto json = compose_tokenizer(folder, family)) return parse(*json, folder);
+  return {};
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {

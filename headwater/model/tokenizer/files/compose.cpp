@@ -1,0 +1,393 @@
+#include "headwater/model/tokenizer/files/compose.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
+#include "headwater/model/tokenizer/base64.h"
+#include "headwater/model/tokenizer/files/sentencepiece.h"
+#include "headwater/model/tokenizer/files/settings.h"
+#include "headwater/model/tokenizer/files/words.h"
+
+namespace headwater {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* sentencepiece_files[] = {"tokenizer.model", "sentencepiece.bpe.model",
+                                               "spiece.model", "spm.model"};
+
+// How a class of transformers uses its files.
+struct Kind {
+  std::string_view name;  // of the class, without "Tokenizer"
+  enum class Files { words, merges, sentencepiece } files;
+  std::string_view bos, eos, unk, sep, pad, cls, mask;  // "": none
+};
+
+using Files = Kind::Files;
+constexpr Kind kinds[] = {
+    {"Bert", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
+    {"DistilBert", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
+    {"Electra", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
+    {"MPNet", Files::words, "<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>"},
+    {"GPT2", Files::merges, "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "", "", "", ""},
+    {"Qwen2", Files::merges, "", "<|endoftext|>", "<|endoftext|>", "", "<|endoftext|>", "", ""},
+    {"Roberta", Files::merges, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
+    {"XLMRoberta", Files::sentencepiece, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
+    {"Camembert", Files::sentencepiece, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
+    {"Albert", Files::sentencepiece, "[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]",
+     "[MASK]"},
+    {"Llama", Files::sentencepiece, "<s>", "</s>", "<unk>", "", "", "", ""},
+};
+
+std::string_view kind_of_family(const std::string& family) {
+  struct Pair {
+    std::string_view family, kind;
+  };
+  static constexpr Pair pairs[] = {
+      {"bert", "Bert"},
+      {"distilbert", "DistilBert"},
+      {"electra", "Electra"},
+      {"mpnet", "MPNet"},
+      {"gpt2", "GPT2"},
+      {"opt", "GPT2"},
+      {"qwen2", "Qwen2"},
+      {"qwen3", "Qwen2"},
+      {"roberta", "Roberta"},
+      {"albert", "Albert"},
+      {"xlm-roberta", "XLMRoberta"},
+      {"camembert", "Camembert"},
+      {"llama", "Llama"},
+      {"mistral", "Llama"},
+      {"phi3", "Llama"},
+  };
+  const auto found = std::ranges::find(pairs, family, &Pair::family);
+  return found == std::end(pairs) ? "" : found->kind;
+}
+
+std::string text(bool flag) { return flag ? "true" : "false"; }
+
+class Composer {
+ public:
+  Composer(const std::string& folder, const Kind& kind, TokenizerSettings settings)
+      : folder_(folder), kind_(kind), settings_(std::move(settings)) {
+    const std::pair<const char*, std::string_view> defaults[] = {
+        {"bos_token", kind.bos},  {"eos_token", kind.eos}, {"unk_token", kind.unk},
+        {"sep_token", kind.sep},  {"pad_token", kind.pad}, {"cls_token", kind.cls},
+        {"mask_token", kind.mask}};
+    for (const auto& [name, content] : defaults)
+      if (!settings_.named.contains(name)) {
+        settings_.named[name].content = content;
+        // Spaces before these masks belong to them.
+        if (std::string_view(name) == "mask_token" &&
+            (kind.name == "MPNet" || kind.name == "Camembert")) {
+          settings_.named[name].lstrip = true;
+          settings_.named[name].normalized = kind.name == "MPNet";
+        }
+      }
+  }
+
+  std::string json() {
+    std::string model, normalizer = "null", before, after, decoder;
+    switch (kind_.files) {
+      case Files::words:
+        words_ = read_word_list(path("vocab.txt"));
+        model =
+            fmt::format(R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##",)"
+                        R"("max_input_chars_per_word":100,"vocab":{}}})",
+                        json_text(named("unk_token")), vocabulary(words_));
+        normalizer = bert_normalizer();
+        before = R"({"type":"BertPreTokenizer"})";
+        decoder = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
+        break;
+      case Files::merges:
+        words_ = read_word_numbers(path("vocab.json"));
+        model = bpe(vocabulary(words_), merge_list(read_merges(path("merges.txt"))), false);
+        before = byte_level();
+        decoder =
+            R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
+        if (kind_.name == "Qwen2") normalizer = R"({"type":"NFC"})";
+        break;
+      case Files::sentencepiece:
+        model = read_pieces(normalizer);
+        before = kind_.name == "Llama" ? metaspace("\"split\":false,", prepend())
+                                       : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
+                                                     R"({{"type":"WhitespaceSplit"}},{}]}})",
+                                                     metaspace("\"split\":true,", prepend()));
+        decoder = kind_.name == "Llama" ? llama_decoder() : metaspace("\"split\":true,", prepend());
+    }
+    // Ids of added tokens follow from their order.
+    std::string added;
+    for (const AddedToken& token : added_tokens())
+      added += fmt::format(
+          R"({}{{"id":0,"content":{},"single_word":{},"lstrip":{},"rstrip":{},"normalized":{},)"
+          R"("special":{}}})",
+          added.empty() ? "" : ",", json_text(token.content), token.single_word, token.lstrip,
+          token.rstrip, token.normalized, token.special);
+    after = post_processor();
+    return fmt::format(
+        R"({{"version":"1.0","added_tokens":[{}],"normalizer":{},"pre_tokenizer":{},)"
+        R"("post_processor":{},"decoder":{},"model":{}}})",
+        added, normalizer, before, after, decoder, model);
+  }
+
+ private:
+  std::string path(const char* name) const { return (fs::path(folder_) / name).string(); }
+  std::string named(const std::string& name) const { return settings_.named.at(name).content; }
+  bool flag(const char* name, bool otherwise) const { return settings_.flag_or(name, otherwise); }
+
+  std::string bert_normalizer() const {
+    const auto accents = settings_.flags.find("strip_accents");
+    return fmt::format(R"({{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":{},)"
+                       R"("strip_accents":{},"lowercase":{}}})",
+                       flag("tokenize_chinese_chars", true),
+                       accents == settings_.flags.end() ? "null" : text(accents->second),
+                       flag("do_lower_case", true));
+  }
+
+  std::string bpe(const std::string& vocabulary, const std::string& merges, bool pieces) const {
+    return fmt::format(
+        R"({{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":{0},)"
+        R"("end_of_word_suffix":{0},"fuse_unk":{1},"byte_fallback":{1},"ignore_merges":false,)"
+        R"("vocab":{2},"merges":{3}}})",
+        pieces ? "null" : "\"\"", pieces, vocabulary, merges);
+  }
+
+  std::string byte_level() const {
+    const std::string bytes = fmt::format(
+        R"({{"type":"ByteLevel","add_prefix_space":{},"trim_offsets":true,"use_regex":{}}})",
+        flag("add_prefix_space", false), kind_.name != "Qwen2");
+    if (kind_.name != "Qwen2") return bytes;
+    return fmt::format(
+        R"({{"type":"Sequence","pretokenizers":[{{"type":"Split","pattern":{{"Regex":{}}},)"
+        R"("behavior":"Isolated","invert":false}},{}]}})",
+        json_text(
+            R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
+            R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"),
+        bytes);
+  }
+
+  // Whether a mark for a space goes before every part of a text, before the first, or nowhere.
+  const char* prepend() const {
+    if (!flag("add_prefix_space", true)) return "never";
+    return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
+  }
+
+  static std::string metaspace(const char* split, const char* prepend) {
+    return fmt::format(R"({{"type":"Metaspace","replacement":"▁",{}"prepend_scheme":"{}"}})", split,
+                       prepend);
+  }
+
+  std::string llama_decoder() const {
+    return fmt::format(
+        R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"▁"}},)"
+        R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
+        flag("add_prefix_space", true) ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
+                                       : "");
+  }
+
+  // The model of a SentencePiece file, with its normalizer and the tokens that it adds.
+  std::string read_pieces(std::string& normalizer) {
+    std::error_code missing;
+    const auto name = std::ranges::find_if(
+        sentencepiece_files, [&](const char* one) { return fs::exists(path(one), missing); });
+    const MappedFile file(path(*name));
+    const SentencePieceModel model = read_sentencepiece(file.bytes(), path(*name));
+    const bool merged = model.kind == SentencePieceModel::Kind::bpe;
+    if (merged != (kind_.name == "Llama"))
+      fail("{}: is a {} model, expected {} for {}Tokenizer; check tokenizer_config.json",
+           path(*name), merged ? "BPE" : "unigram", merged ? "unigram" : "BPE", kind_.name);
+    std::vector<std::pair<std::string, float>> pieces;
+    const auto front = [&](std::initializer_list<std::string> texts) {
+      for (const std::string& one : texts) pieces.emplace_back(one, 0.0f);
+    };
+    size_t skipped = 0;
+    int unknown = model.unknown;
+    // These two keep the ids of fairseq, whose own tokens come first.
+    if (kind_.name == "XLMRoberta") {
+      front({named("bos_token"), named("pad_token"), named("eos_token"), named("unk_token")});
+      skipped = 3;
+      unknown = 3;
+    } else if (kind_.name == "Camembert") {
+      front({"<s>NOTUSED", named("pad_token"), "</s>NOTUSED", named("unk_token")});
+      pieces.emplace_back("<unk>NOTUSED", -100.0f);
+      skipped = 1;
+      unknown = 3;
+    } else if (kind_.name == "Albert") {
+      unknown = 1;
+    }
+    for (size_t k = skipped; k < model.pieces.size(); ++k)
+      pieces.emplace_back(model.pieces[k].text, model.pieces[k].score);
+    if (kind_.name == "XLMRoberta" || kind_.name == "Camembert") front({named("mask_token")});
+    for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
+    settings_.extra.clear();  // the file's own take their place
+    for (const SentencePiece& piece : model.pieces) {
+      const bool control = piece.type == SentencePiece::Type::control;
+      if (!control && piece.type != SentencePiece::Type::user_defined) continue;
+      AddedToken token;
+      token.content = piece.text;
+      token.special = control;
+      settings_.extra.push_back(token);
+    }
+    normalizer = piece_normalizer(model);
+    if (kind_.name == "Llama") return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
+    std::string list;
+    for (const auto& [piece, score] : pieces)
+      list += fmt::format("{}[{},{}]", list.empty() ? "" : ",", json_text(piece),
+                          static_cast<double>(score));
+    return fmt::format(R"({{"type":"Unigram","unk_id":{},"vocab":[{}],"byte_fallback":false}})",
+                       unknown, list);
+  }
+
+  std::string piece_normalizer(const SentencePieceModel& model) const {
+    std::vector<std::string> steps;
+    if (kind_.name == "Llama") return "null";
+    if (kind_.name == "Albert") {
+      for (const char* quotes : {"``", "''"})
+        steps.push_back(fmt::format(
+            R"({{"type":"Replace","pattern":{{"String":"{}"}},"content":"\""}})", quotes));
+      if (!flag("keep_accents", false)) {
+        steps.emplace_back(R"({"type":"NFKD"})");
+        steps.emplace_back(R"({"type":"StripAccents"})");
+      }
+      if (flag("do_lower_case", true)) steps.emplace_back(R"({"type":"Lowercase"})");
+    }
+    if (!model.charsmap.empty())
+      steps.push_back(fmt::format(R"({{"type":"Precompiled","precompiled_charsmap":"{}"}})",
+                                  encode_base64(model.charsmap)));
+    if (steps.empty()) return "null";
+    return fmt::format(R"({{"type":"Sequence","normalizers":[{}]}})", fmt::join(steps, ","));
+  }
+
+  // In the order in which transformers adds them: those with an id, the named ones, the others.
+  std::vector<AddedToken> added_tokens() {
+    std::vector<AddedToken> all;
+    std::set<std::string> seen;
+    const auto add = [&](AddedToken token) {
+      if (token.content.empty() || !seen.insert(token.content).second) return;
+      for (const auto& [name, known] : settings_.named)
+        if (known.content == token.content) token.special = true;
+      all.push_back(std::move(token));
+    };
+    for (const AddedToken& token : settings_.added) add(token);
+    for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                             "cls_token", "mask_token"})
+      add(settings_.named.at(name));
+    for (const AddedToken& token : settings_.extra) add(token);
+    int next = static_cast<int>(words_.size());
+    for (const AddedToken& token : all)
+      if (words_.emplace(token.content, next).second) ++next;
+    return all;
+  }
+
+  int id(const std::string& name) const {
+    const auto found = words_.find(named(name));
+    if (found == words_.end())
+      fail("{}: {} '{}' is not in the vocabulary, expected it there; check the file",
+           path("tokenizer_config.json"), name, named(name));
+    return found->second;
+  }
+
+  std::string post_processor() const {
+    if (kind_.name == "Roberta" || kind_.name == "MPNet")
+      return fmt::format(
+          R"({{"type":"RobertaProcessing","sep":[{},{}],"cls":[{},{}],"trim_offsets":{},)"
+          R"("add_prefix_space":{}}})",
+          json_text(named("sep_token")), id("sep_token"), json_text(named("cls_token")),
+          id("cls_token"), flag("trim_offsets", kind_.name != "MPNet"),
+          kind_.name != "MPNet" && flag("add_prefix_space", false));
+    if (kind_.name == "XLMRoberta" || kind_.name == "Camembert")
+      return sequence("bos_token", "eos_token", true);
+    if (kind_.files == Files::words || kind_.name == "Albert")
+      return sequence("cls_token", "sep_token", false);
+    return ends();
+  }
+
+  // FIRST text LAST, and for a pair FIRST text LAST [LAST] pair LAST.
+  std::string sequence(const char* first, const char* last, bool doubled) const {
+    const std::string one = special(first, 0), two = special(last, 0);
+    const int type = doubled ? 0 : 1;
+    return templated(fmt::format("{},{},{}", one, part('A', 0), two),
+                     fmt::format("{},{},{}{}{},{},{}", one, part('A', 0), two, doubled ? "," : "",
+                                 doubled ? two : "", part('B', type), special(last, type)),
+                     {first, last});
+  }
+
+  // With the tokens at both ends that add_bos_token and add_eos_token ask for.
+  std::string ends() const {
+    const bool bos = flag("add_bos_token", false) && !named("bos_token").empty();
+    const bool eos = flag("add_eos_token", false) && !named("eos_token").empty();
+    const auto whole = [&](char text, int type) {
+      return (bos ? special("bos_token", type) + "," : "") + part(text, type) +
+             (eos ? "," + special("eos_token", type) : "");
+    };
+    std::vector<const char*> used;
+    if (bos) used.push_back("bos_token");
+    if (eos && (!bos || named("bos_token") != named("eos_token"))) used.push_back("eos_token");
+    return templated(whole('A', 0), whole('A', 0) + "," + whole('B', 1), used);
+  }
+
+  std::string special(const char* name, int type) const {
+    return fmt::format(R"({{"SpecialToken":{{"id":{},"type_id":{}}}}})", json_text(named(name)),
+                       type);
+  }
+  static std::string part(char text, int type) {
+    return fmt::format(R"({{"Sequence":{{"id":"{}","type_id":{}}}}})", text, type);
+  }
+  std::string templated(const std::string& single, const std::string& pair,
+                        const std::vector<const char*>& used) const {
+    std::string tokens;
+    for (const char* name : used)
+      tokens += fmt::format(R"({0}{1}:{{"id":{1},"ids":[{2}],"tokens":[{1}]}})",
+                            tokens.empty() ? "" : ",", json_text(named(name)), id(name));
+    return fmt::format(
+        R"({{"type":"TemplateProcessing","single":[{}],"pair":[{}],"special_tokens":{{{}}}}})",
+        single, pair, tokens);
+  }
+
+  const std::string& folder_;
+  const Kind& kind_;
+  TokenizerSettings settings_;
+  Words words_;
+};
+
+}  // namespace
+
+std::optional<std::string> compose_tokenizer(const std::string& folder, const std::string& family) {
+  std::error_code missing;
+  const auto has = [&](const char* name) { return fs::exists(fs::path(folder) / name, missing); };
+  const bool pieces = std::ranges::any_of(sentencepiece_files, has);
+  const bool merges = has("vocab.json") && has("merges.txt");
+  if (!has("vocab.txt") && !merges && !pieces) return {};
+  TokenizerSettings settings = read_tokenizer_settings(folder);
+  const std::string name =
+      settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
+  const auto kind = std::ranges::find(kinds, name, &Kind::name);
+  if (kind == std::end(kinds))
+    fail(
+        "{}: has no tokenizer.json, and headwater does not know how {} is made of other files, "
+        "expected one of {}; save it with AutoTokenizer and save_pretrained of transformers, or "
+        "give `ids`",
+        folder, name.empty() ? "the tokenizer of a " + family + " model" : name + "Tokenizer", [] {
+          std::vector<std::string_view> names;
+          for (const Kind& one : kinds) names.push_back(one.name);
+          return fmt::format("{}", fmt::join(names, ", "));
+        }());
+  const bool there = kind->files == Files::words    ? has("vocab.txt")
+                     : kind->files == Files::merges ? merges
+                                                    : pieces;
+  if (!there)
+    fail("{}: has no tokenizer.json, expected {} for {}Tokenizer; copy it again, or give `ids`",
+         folder,
+         kind->files == Files::words    ? "vocab.txt"
+         : kind->files == Files::merges ? "vocab.json and merges.txt"
+                                        : "a SentencePiece model",
+         name);
+  return Composer(folder, *kind, std::move(settings)).json();
+}
+
+}  // namespace headwater

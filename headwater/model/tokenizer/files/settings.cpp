@@ -1,0 +1,154 @@
+#include "headwater/model/tokenizer/files/settings.h"
+
+#include <simdjson.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
+
+namespace headwater {
+namespace {
+
+namespace dom = simdjson::dom;
+namespace fs = std::filesystem;
+
+constexpr const char* names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                 "pad_token", "cls_token", "mask_token"};
+
+class JsonFile {
+ public:
+  JsonFile(const std::string& folder, const char* name)
+      : path_((fs::path(folder) / name).string()) {
+    std::error_code missing;
+    if (!fs::exists(path_, missing)) return;
+    const MappedFile file(path_);
+    const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
+                                       file.bytes().size());
+    if (parser_.parse(text).get(object_))
+      fail("{}: is not a JSON object, expected one; check the file", path_);
+    exists_ = true;
+  }
+  explicit operator bool() const { return exists_; }
+  const dom::object& object() const { return object_; }
+
+  // A token as a text, or as an object with its options.
+  AddedToken token(const dom::element& value, std::string_view what) const {
+    AddedToken token;
+    std::string_view text;
+    dom::object object;
+    if (!value.get(text)) {
+      token.content = text;
+      return token;
+    }
+    if (value.get(object) || object["content"].get(text))
+      fail("{}: \"{}\" is {}, expected a token; check the file", path_, what,
+           std::string(simdjson::minify(value)).substr(0, 60));
+    token.content = text;
+    const auto flag = [&](const char* key, bool& out) {
+      bool given;
+      if (!object[key].get(given)) out = given;
+    };
+    token.special = false;
+    token.normalized = true;
+    flag("special", token.special);
+    flag("single_word", token.single_word);
+    flag("lstrip", token.lstrip);
+    flag("rstrip", token.rstrip);
+    flag("normalized", token.normalized);
+    return token;
+  }
+
+ private:
+  std::string path_;
+  dom::parser parser_;
+  dom::object object_;
+  bool exists_ = false;
+};
+
+void read_named(const JsonFile& file, TokenizerSettings& settings) {
+  for (const char* name : names) {
+    dom::element value;
+    if (file.object()[name].get(value)) continue;
+    if (value.is_null())
+      settings.named[name] = {};
+    else
+      settings.named[name] = file.token(value, name);
+    settings.named[name].special = true;
+  }
+}
+
+}  // namespace
+
+bool TokenizerSettings::flag_or(const std::string& name, bool otherwise) const {
+  const auto found = flags.find(name);
+  return found == flags.end() ? otherwise : found->second;
+}
+
+TokenizerSettings read_tokenizer_settings(const std::string& folder) {
+  TokenizerSettings settings;
+  std::map<int64_t, AddedToken> by_id;
+  const JsonFile config(folder, "tokenizer_config.json");
+  bool complete = false;  // the file names every added token
+  if (config) {
+    std::string_view kind;
+    if (!config.object()["tokenizer_class"].get(kind)) {
+      for (const std::string_view end : {"Fast", "Tokenizer"})
+        if (kind.ends_with(end)) kind.remove_suffix(end.size());
+      settings.kind = kind;
+    }
+    for (const auto& [key, value] : config.object()) {
+      bool flag;
+      if (!value.get(flag)) settings.flags.emplace(key, flag);
+    }
+    read_named(config, settings);
+    dom::object decoder;
+    if (!config.object()["added_tokens_decoder"].get(decoder)) {
+      complete = true;
+      for (const auto& [id, value] : decoder) {
+        int64_t number = -1;
+        std::from_chars(id.data(), id.data() + id.size(), number);
+        by_id[number] = config.token(value, "added_tokens_decoder");
+      }
+    }
+  }
+  const auto read_more = [&](const JsonFile& file) {
+    for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+      dom::array list;
+      if (file.object()[key].get(list)) continue;
+      for (const dom::element value : list) {
+        settings.extra.push_back(file.token(value, key));
+        settings.extra.back().special = true;
+      }
+    }
+  };
+  if (config) read_more(config);
+  if (!complete) {
+    if (const JsonFile map(folder, "special_tokens_map.json"); map) {
+      read_named(map, settings);
+      settings.extra.clear();
+      read_more(map);
+    }
+    if (const JsonFile added(folder, "added_tokens.json"); added)
+      for (const auto& [content, value] : added.object()) {
+        int64_t id;
+        if (value.get(id))
+          fail("{}/added_tokens.json: \"{}\" has no id, expected a number; check the file", folder,
+               content);
+        AddedToken token;
+        token.content = content;
+        token.special = false;
+        token.normalized = true;
+        for (const auto& [name, known] : settings.named)
+          if (known.content == content) token = known;
+        for (const AddedToken& known : settings.extra)
+          if (known.content == content) token = known;
+        by_id[id] = token;
+      }
+  }
+  for (auto& [id, token] : by_id) settings.added.push_back(std::move(token));
+  return settings;
+}
+
+}  // namespace headwater

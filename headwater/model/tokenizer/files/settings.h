@@ -1,0 +1,30 @@
+// What tokenizer_config.json, special_tokens_map.json and added_tokens.json say.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headwater {
+
+/// A token that is found in a text before anything else splits it.
+struct AddedToken {
+  std::string content;
+  bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = true;
+};
+
+struct TokenizerSettings {
+  std::string kind;                         // "Bert" of the class BertTokenizerFast; "": not named
+  std::map<std::string, AddedToken> named;  // "cls_token" and so on, as the files give them
+  std::vector<AddedToken> added;            // those with an id, in its order
+  std::vector<AddedToken> extra;            // more special ones
+  std::map<std::string, bool> flags;        // do_lower_case and so on
+
+  bool flag_or(const std::string& name, bool otherwise) const;
+};
+
+/// Files that are missing say nothing. Throws Error if one is not a JSON object, or if a token in
+/// it is not a token.
+TokenizerSettings read_tokenizer_settings(const std::string& folder);
+
+}  // namespace headwater

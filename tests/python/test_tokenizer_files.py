@@ -1,0 +1,256 @@
+"""Tokenizers of folders without tokenizer.json against what transformers and sentencepiece make of the same files."""
+import json
+import os
+import random
+from itertools import islice
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import pytest
+import transformers as hf
+
+from command import ask, fails
+from differential_tokenizer import answers, characters_at, difference, request, theirs
+from families import TEXT as MODELS, make
+from tokenizer_kinds import LINES, TEXT, bert, gpt2, qwen2, roberta
+from tokenizer_texts import texts
+
+PLAIN = ["Hello world", "The quick brown fox jumps over the lazy dog; 3.14159 is not 22/7.", "Grüße aus Köln, où?",
+         "Привет, мир!", "日本語のテキスト", "a  b   c", " x", "one\ntwo\tthree", "", "x" * 120]
+
+
+def pieces(tmp_path, name, **options):
+    """A SentencePiece model, trained on a few lines."""
+    sentencepiece = pytest.importorskip("sentencepiece", reason="the package sentencepiece is not installed")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(line for line in LINES if line.strip()))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(tmp_path / name), vocab_size=options.pop("size", 400), character_coverage=0.98,
+        hard_vocab_limit=False, minloglevel=2, **options)
+    (tmp_path / f"{name}.vocab").unlink()
+    corpus.unlink()
+    return sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / f"{name}.model"))
+
+
+def write_words(folder, tokenizer):
+    words = sorted(tokenizer.get_vocab(with_added_tokens=False).items(), key=lambda item: item[1])
+    (folder / "vocab.txt").write_text("\n".join(word for word, _ in words) + "\n")
+
+
+def write_merges(folder, tokenizer):
+    model = json.loads(tokenizer.to_str())["model"]
+    (folder / "vocab.json").write_text(json.dumps(model["vocab"]))
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in model["merges"]))
+
+
+def settings(folder, name="tokenizer_config.json", **entries):
+    (folder / name).write_text(json.dumps(entries))
+
+
+# name: the files, the class of transformers, the family
+def bert_files(folder):
+    write_words(folder, bert())
+    return hf.BertTokenizer, "bert"
+
+
+def cased_files(folder):
+    write_words(folder, bert(strip_accents=False, lowercase=False))
+    settings(folder, do_lower_case=False, strip_accents=False, tokenize_chinese_chars=False,
+             tokenizer_class="BertTokenizer", cls_token="[CLS]", model_max_length=512)
+    settings(folder, "special_tokens_map.json", unk_token="[UNK]", mask_token={
+        "content": "[MASK]", "lstrip": True, "rstrip": False, "normalized": False, "single_word": False})
+    return hf.BertTokenizer, "bert"
+
+
+def added_files(folder):
+    write_words(folder, bert())
+    settings(folder, "added_tokens.json", **{"<new>": 1001, "Köln": 1000})
+    settings(folder, "special_tokens_map.json", additional_special_tokens=["<e1>", "<e2>"])
+    return hf.BertTokenizer, "bert"
+
+
+def decoder_files(folder):
+    write_words(folder, bert())
+    settings(folder, tokenizer_class="DistilBertTokenizer", added_tokens_decoder={
+        str(k): dict(content=word, special=special, lstrip=False, rstrip=special, normalized=not special, single_word=False)
+        for k, word, special in [(0, "[PAD]", True), (4, "[MASK]", True), (600, "<x>", False), (601, "<y>", True)]})
+    return hf.DistilBertTokenizer, "distilbert"
+
+
+def gpt2_files(folder):
+    write_merges(folder, gpt2())
+    return hf.GPT2Tokenizer, "gpt2"
+
+
+def opt_files(folder):
+    write_merges(folder, gpt2())
+    settings(folder, tokenizer_class="GPT2Tokenizer", add_bos_token=True, add_prefix_space=False, bos_token="</s>",
+             eos_token="</s>", unk_token="</s>", pad_token="<pad>")
+    return hf.GPT2Tokenizer, "opt"
+
+
+def roberta_files(folder):
+    write_merges(folder, roberta())
+    return hf.RobertaTokenizer, "roberta"
+
+
+def roberta_space_files(folder):
+    write_merges(folder, roberta())
+    settings(folder, tokenizer_class="RobertaTokenizerFast", add_prefix_space=True, trim_offsets=True)
+    return hf.RobertaTokenizer, "roberta"
+
+
+def qwen2_files(folder):
+    write_merges(folder, qwen2())
+    settings(folder, tokenizer_class="Qwen2Tokenizer", additional_special_tokens=["<|im_start|>", "<|im_end|>"],
+             eos_token="<|im_end|>", bos_token=None, pad_token="<|endoftext|>")
+    return hf.Qwen2Tokenizer, "qwen2"
+
+
+def xlm_files(folder):
+    pieces(folder, "sentencepiece.bpe")
+    return hf.XLMRobertaTokenizer, "xlm-roberta"
+
+
+def camembert_files(folder):
+    pieces(folder, "sentencepiece.bpe")
+    return hf.CamembertTokenizer, "camembert"
+
+
+def albert_files(folder):
+    pieces(folder, "spiece", control_symbols="[CLS],[SEP],[MASK]", pad_id=0, unk_id=1, bos_id=-1, eos_id=-1)
+    return hf.AlbertTokenizer, "albert"
+
+
+def llama_files(folder):
+    pieces(folder, "tokenizer", size=600, model_type="bpe", byte_fallback=True, normalization_rule_name="identity",
+           split_digits=True, remove_extra_whitespaces=False)
+    settings(folder, tokenizer_class="LlamaTokenizer", add_bos_token=True, add_eos_token=False)
+    return hf.LlamaTokenizer, "llama"
+
+
+def mistral_files(folder):
+    pieces(folder, "tokenizer", size=600, model_type="bpe", byte_fallback=True, normalization_rule_name="identity",
+           user_defined_symbols="[INST],[/INST]", remove_extra_whitespaces=False)
+    settings(folder, add_bos_token=True, add_eos_token=True, legacy=True)
+    return hf.LlamaTokenizer, "mistral"
+
+
+KINDS = [bert_files, cased_files, added_files, decoder_files, gpt2_files, opt_files, roberta_files, roberta_space_files,
+         qwen2_files, xlm_files, camembert_files, albert_files, llama_files, mistral_files]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def kind(request, tmp_path):
+    known, family = request.param(tmp_path)
+    return known.from_pretrained(tmp_path).backend_tokenizer, (tmp_path, family)
+
+
+def test_tokens_are_those_of_transformers(kind):
+    tokenizer, path = kind
+    some = [*PLAIN, *LINES, TEXT, *islice(texts(1), 600), "a [MASK] b", "x <mask> y", "<s>z</s>", "Köln<new>[CLS]"]
+    asked = [(text, special) for text in some for special in (True, False)]
+    for (text, special), ours in zip(asked, answers(path, [request(*[text, None, special]) for text, special in asked]),
+                                     strict=True):
+        encoding, decoded = theirs(tokenizer, text, special=special)
+        why = difference(ours, encoding, decoded, characters_at(text))
+        assert why is None, (text, why)
+
+
+def test_pairs_are_those_of_transformers(kind):
+    tokenizer, path = kind
+    rng, source = random.Random(5), texts(6)
+    pairs = [(next(source), rng.choice(LINES)) for _ in range(100)]
+    for (text, pair), ours in zip(pairs, answers(path, [request(text, pair) for text, pair in pairs]), strict=True):
+        encoding, decoded = theirs(tokenizer, text, pair)
+        assert difference(ours, encoding, decoded, characters_at(text), characters_at(pair)) is None, (text, pair)
+
+
+def ids_of(path, some, special=False):
+    return [ours["ids"] for ours in answers(path, [request(text, None, special) for text in some])]
+
+
+def test_pieces_are_those_of_sentencepiece(tmp_path):
+    """The package that trained them, without transformers between: fairseq's ids begin one later."""
+    (tmp_path / "xlm").mkdir()
+    processor = pieces(tmp_path / "xlm", "sentencepiece.bpe")
+    some = [line for line in LINES if line.strip() and line.isascii() and "  " not in line and "\\" not in line]
+    assert len(some) > 5
+    expected = [[3 if id == 0 else id + 1 for id in processor.encode(text)] for text in some]
+    assert ids_of((tmp_path / "xlm", "xlm-roberta"), some) == expected
+    (tmp_path / "llama").mkdir()
+    llama_files(tmp_path / "llama")
+    import sentencepiece
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "llama/tokenizer.model"))
+    # transformers takes a space at the start of a text for the one that sentencepiece adds to it.
+    some = [line for line in LINES if not line.startswith(" ")]
+    assert ids_of((tmp_path / "llama", "llama"), some) == [processor.encode(text) for text in some]
+
+
+def test_vocab_txt_of_a_real_model_gives_the_ids_of_its_tokenizer_json(tmp_path):
+    from test_checkpoints import data
+    known = data("tokenizers/bert-base-uncased")
+    (tmp_path / "vocab.txt").symlink_to(known / "vocab.txt")
+    cases = json.loads((known.parent / "golden/Xenova_bert-base-uncased.json").read_text())
+    assert len(cases) > 20
+    asked = [request(case["text"], case.get("text_pair")) for case in cases]
+    assert [one["ids"] for one in answers((tmp_path, "bert"), asked)] == [case["ids"] for case in cases]
+    some = [*PLAIN, *LINES, *islice(texts(2), 500)]
+    ours = ids_of((tmp_path, "bert"), some, special=True)
+    assert ours == [one["ids"] for one in answers(known / "tokenizer.json", [request(text) for text in some])]
+
+
+def test_merges_of_the_real_gpt2_give_the_ids_of_transformers(tmp_path):
+    from test_checkpoints import data
+    known = data("tokenizers/gpt2")
+    (tmp_path / "vocab.json").symlink_to(known / "encoder.json")
+    (tmp_path / "merges.txt").symlink_to(known / "vocab.bpe")
+    tokenizer = hf.GPT2Tokenizer.from_pretrained(tmp_path)
+    some = [*PLAIN, *LINES, *islice(texts(2), 500)]
+    assert ids_of((tmp_path, "gpt2"), some) == [tokenizer(text).input_ids for text in some]
+
+
+def test_the_command_takes_such_a_folder(tmp_path):
+    make(*MODELS["gpt2"]).save_pretrained(tmp_path)
+    write_merges(tmp_path, gpt2())
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["vocab_size"] < 700
+    said = fails(1, "rollout", tmp_path, "--text", "zzz zzz zzz")
+    assert "expected 0 to 70, the vocabulary of the model" in said
+    assert ask("rollout", tmp_path, "--text", "A?B")["tokens"] == ["A", "?", "B"]
+
+
+@pytest.mark.parametrize("entries, words", [
+    (dict(tokenizer_class="BertJapaneseTokenizer"), "does not know how BertJapaneseTokenizer is made of other files"),
+    (dict(tokenizer_class="GPT2Tokenizer"), "expected vocab.json and merges.txt for GPT2Tokenizer"),
+    (dict(cls_token=3), "\"cls_token\" is 3, expected a token"),
+    (dict(cls_token="[NOWHERE]", added_tokens_decoder={}), None),
+])
+def test_what_is_wrong_with_the_files_is_said(entries, words, tmp_path):
+    make(*MODELS["bert"]).save_pretrained(tmp_path)
+    write_words(tmp_path, bert())
+    settings(tmp_path, **entries)
+    said = fails(1, "rollout", tmp_path, "--text", "the quick fox")
+    assert words is None or words in said
+
+
+@pytest.mark.parametrize("name, content, words", [
+    ("vocab.json", b"[]", "vocab.json: is not a JSON object"), ("vocab.json", b'{"a": -1}', "vocab.json"),
+    ("merges.txt", b"a b c\n", "merges.txt: line 1 is 'a b c', expected two tokens"),
+    ("merges.txt", b"\xff\xfe\n", "merges.txt"), ("tokenizer_config.json", b"3", "is not a JSON object"),
+])
+def test_damaged_files_are_named(name, content, words, tmp_path):
+    make(*MODELS["gpt2"]).save_pretrained(tmp_path)
+    write_merges(tmp_path, gpt2())
+    (tmp_path / name).write_bytes(content)
+    assert words in fails(1, "rollout", tmp_path, "--text", "the quick fox")
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-3], lambda data: b"\xff" * 40, lambda data: b"\n\x80",
+                                    lambda data: b"\x12\x02\x18\x03" + data, lambda data: b"\x0a\x04\x0a\x02\xff\xfe"])
+def test_damaged_pieces_are_named(change, tmp_path):
+    make(*MODELS["albert"]).save_pretrained(tmp_path)
+    albert_files(tmp_path)
+    path = tmp_path / "spiece.model"
+    path.write_bytes(change(path.read_bytes()))
+    assert "spiece.model: " in fails(1, "rollout", tmp_path, "--text", "the quick fox")
