@@ -26,20 +26,28 @@ class OptionWords(TypedDict, total=False):
     row: int | str | None
 
 
-class InputWords(TypedDict, total=False):
-    """How a source is opened and read: the keywords of `headwater.open` except text."""
+class AskedWords(TypedDict, total=False):
+    """Which part of a capture a question is about, and how it is read."""
 
     tokens: Sequence[Any] | None
     attention_mask: Any
+    nan: str
+    stack: str | None
+    call: int | None
+    missing: str
+    repeated: str
+
+
+class InputWords(AskedWords, total=False):
+    """How a source is opened and read: the keywords of `headwater.open` except text."""
+
     axes: str
     sums: str
-    nan: str
     text_pair: str | None
     ids: Sequence[int] | None
     image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     truncate: bool
     name: str | None
-    call: int | None
 
 
 class SourceWords(InputWords, total=False):
@@ -60,18 +68,18 @@ class Words(OptionWords, SourceWords, total=False):
     item: int | None
 
 
-class CaptureWords(OptionWords, total=False):
+class CaptureWords(OptionWords, AskedWords, total=False):
     """What the methods of a capture take beside their own keywords."""
 
-    tokens: Sequence[Any] | None
-    attention_mask: Any
-    call: int | None
     item: int | None
 
 
 OPTIONS = tuple(OptionWords.__annotations__)
-READING = ("item", "tokens", "attention_mask", "sums", "call")  # what torch/device.py knows besides the options
-DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False)
+READING = ("item", "tokens", "attention_mask", "sums")  # what torch/device.py knows besides the options
+ASKED = tuple(AskedWords.__annotations__)  # and what it knows of captures
+OF_CAPTURES = ("stack", "call", "missing", "repeated")
+DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, missing="error",
+                                   repeated="error")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ABOUT = """

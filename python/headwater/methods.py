@@ -5,7 +5,7 @@ import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
 from . import _engine, arrays
-from .arguments import DEFAULTS, OPTIONS, READING, RunWords, SourceWords, Words, one_row, spelled_out, split
+from .arguments import ASKED, DEFAULTS, OPTIONS, READING, RunWords, SourceWords, Words, one_row, spelled_out, split
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
@@ -26,9 +26,10 @@ def opened(attention: Attention, words: Mapping[str, Any]) -> tuple[Source, list
 
 def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
     """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
-    if not arrays.lies_on_device(attention):
+    if not arrays.lies_on_device(attention, {word: value for word, value in words.items() if word in ASKED}):
         return None
-    known = {word: value for word, value in words.items() if word in OPTIONS or word in READING}
+    more = ASKED if isinstance(attention, Recorded) else ()
+    known = {word: value for word, value in words.items() if word in OPTIONS or word in READING or word in more}
     rest = ((word, value) for word, value in words.items() if word not in known)
     default = all(value is None or isinstance(value, (str, bool)) and value == DEFAULTS.get(word)
                   for word, value in rest)
@@ -59,7 +60,7 @@ def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Wor
         return found
     source, items, batch, options = opened(attention, words)
     results = _engine.rollout(source.inputs, items, options, by_layer)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out
@@ -69,7 +70,7 @@ def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
         return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.average(source.inputs, items, options), source.kind, batch=batch,
-                       one_row=one_row(words))
+                       one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out
@@ -79,7 +80,7 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
         return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.raw(source.inputs, items, layer, options), source.kind, batch=batch,
-                       one_row=one_row(words))
+                       one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out
@@ -94,7 +95,7 @@ def flow(attention: Attention, *, column: int | None = None, every_layer: bool =
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, cut, progress)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out
@@ -115,7 +116,7 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words)
     results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out
@@ -135,7 +136,7 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
     source, _, _, options = opened(attention, words)
     results = _engine.metrics(source.inputs, options, layer)
     found = results.metrics(0)
-    return Metrics(found["metrics"], found["options"], found["notes"], results)
+    return Metrics(found["metrics"], found["options"], found["notes"] + source.notes, results)
 
 
 @spelled_out
@@ -152,7 +153,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
             raise Error(f"`by` '{by}': takes one source, and two were given; by 'model' takes two")
         first, second = open(attention, **rest), open(other, **rest)
         results = _engine.compare_models(first.inputs, second.inputs, options)
-        return Comparison(results, first.kind, "model", one_row=one_row(words))
+        return Comparison(results, first.kind, "model", one_row=one_row(words), notes=first.notes + second.notes)
     if by is None:
         raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse or method; for example "
                     "by='discard'")
@@ -160,7 +161,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     if source.batch and item is None:
         raise Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
     results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer)
-    return Comparison(results, source.kind, by, one_row=one_row(words))
+    return Comparison(results, source.kind, by, one_row=one_row(words), notes=source.notes)
 
 
 @spelled_out

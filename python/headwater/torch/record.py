@@ -17,7 +17,6 @@ from torch import Tensor
 
 from .. import _engine
 from ..errors import Error
-from .padding import Positions
 from .products import float_product
 
 # How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
@@ -25,6 +24,7 @@ BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
 LEAST_ROWS = 64  # of a block: fewer make slow matrix products
 
 Sight = tuple[bool, bool, int]  # plain, causal, window
+Positions = Tensor | None  # the numbers of the real positions of an item; None: all are real
 
 
 @dataclass
@@ -91,6 +91,25 @@ class Record:
     def device(self) -> torch.device:
         return self.kept.device
 
+    def leave_cache(self, before: int) -> None:
+        """Copies what it needs of a cache that is written in place: `before` positions, and its own."""
+        if self.key is None:
+            return
+        end = before + self.queries
+        self.key = self.key[:, :, :end].clone()
+        for name in ("mask", "bias"):
+            added = getattr(self, name)
+            if added is not None and added.shape[-1] > end:
+                setattr(self, name, added[..., :end])
+
+    def bare(self) -> Record:
+        """What is known about it without its numbers."""
+        nothing = torch.zeros((), device=self.device)
+        if self.query is None:
+            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse)
+        return Record(name=self.name, query=nothing.expand(self.q.shape), key=nothing.expand(self.k.shape),
+                      mask=self.mask, causal=self.causal)
+
     @property
     def is_half(self) -> bool:
         """Whether its numbers come from half precision."""
@@ -110,9 +129,9 @@ class Record:
             return True, self.causal, self.window
         if self.mask.ndim != 4 or self.mask.shape[1] != 1:
             return False, False, 0
-        key = (id(self.mask), item, id(real))
-        if key not in self.sights:
-            self.sights[key] = (self._sight(item, real, real_keys), self.mask)  # the mask lives as long as its id
+        key = (id(self.mask), item, id(real), id(real_keys))
+        if key not in self.sights:  # what it is made of lives as long as the ids in the key
+            self.sights[key] = (self._sight(item, real, real_keys), self.mask, real, real_keys)
         sight: Sight = self.sights[key][0]
         return sight
 
@@ -150,8 +169,27 @@ class Record:
 
     # -- maps
 
-    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
-        """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only."""
+    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+            nan: str = "error") -> Tensor:
+        """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only.
+
+        A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later.
+        """
+        map = self._map(item, fuse, rows, real, real_keys)
+        if nan == "keep":
+            return map
+        bad = ~torch.isfinite(map.sum(-1))
+        if not bool(bad.any()):
+            return map
+        if nan == "identity" and self.weights is None:
+            return self._by_blocks(item, fuse, rows, real, real_keys, mend=True)
+        if nan == "identity":
+            return mended(map, rows.start)
+        row = rows.start + int(bad.nonzero()[0])
+        raise Error(f"{self.name or 'capture'}: row {row} of item {item} holds a number that is not finite, expected "
+                    "probabilities; the model computed it: check its weights and precision, or say `nan`='identity'")
+
+    def _map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
         if self.weights is not None:
             return self._given(item, fuse, rows, real, real_keys)
         if self.mean is not None and fuse == "mean" and real is None and real_keys is None:
@@ -162,12 +200,15 @@ class Record:
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
-    def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
+    def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+                   mend: bool = False) -> Tensor:
         out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
         begun: set[int] = set()
         heads = heads_of(fuse, self.heads)
         for some, block in self.probabilities(item, rows, real, real_keys, heads):
             target = block.of(out)
+            if mend:
+                mended(block.values, rows.start + block.first - block.low)
             if len(some) == len(heads) and (fuse == "mean" or len(heads) == 1):
                 torch.sum(block.values, 0, out=target)
             elif fuse == "mean":
@@ -352,3 +393,36 @@ def heads_of(fuse: str, heads: int) -> range:
     if not -heads <= head < heads:
         raise Error(f"capture: has no head {head}, expected 0 to {heads - 1}; choose another")
     return range(head % heads, head % heads + 1)
+
+
+def mended(map: Tensor, first: int) -> Tensor:
+    """Replaces rows that hold NaN by the identity's, in place: row r of [..., rows, keys] is token first + r."""
+    bad = ~torch.isfinite(map.sum(-1))
+    map.masked_fill_(bad[..., None], 0)
+    places = torch.arange(map.shape[-2], device=map.device)
+    own = (torch.arange(map.shape[-1], device=map.device) == (places + first)[:, None]) & bad[..., None]
+    return map.masked_fill_(own, 1)
+
+
+class PassingOn(Record):
+    """A layer whose attention is not known and that is taken as passing everything on: its map is the identity."""
+
+    def __init__(self, like: Record):
+        super().__init__(name="", weights=like.kept[..., :1], heads_of_weights=like.heads)
+        self._size = like.queries
+
+    @property
+    def queries(self) -> int:
+        return self._size
+
+    @property
+    def keys(self) -> int:
+        return self._size
+
+    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+            nan: str = "error") -> Tensor:
+        n = self._size if real_keys is None else len(real_keys)
+        return torch.eye(n, device=self.device)[rows.start:rows.stop]
+
+    def looks_back(self, item: int, real: Positions) -> bool:
+        return True
