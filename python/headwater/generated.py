@@ -177,7 +177,10 @@ def begins_of(steps: Sequence[Any]) -> list[int]:
     for step in steps:
         new, keys = step[0].shape[-2:]
         longest = max(layer.shape[-1] for layer in step)
-        begin = end if fixed or longest < end + new else longest - new  # else a window dropped what it no longer sees
+        if longest == new and new >= end:
+            begin = 0  # the whole text is read again
+        else:  # fewer keys than positions: a window dropped what it no longer sees
+            begin = end if fixed or longest < end + new else longest - new
         if begin > end:
             raise Error(f"generate: a step begins at position {begin}, expected {end} or less; give all steps of one "
                         "generate()")
@@ -298,11 +301,16 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
         step, top = steps[chosen[first][0]], chosen[first][1]
         for layer in range(begin, end):
             rows = np.asarray(step.layers[layer](options.words()["fuse"]), dtype=np.float32)
-            rows = placed(rows, step, last)[top:top + last - first]
-            keep = np.concatenate([real, np.arange(length, last)]) if last > length else real[real < last]
-            rows = rows[real[(real >= first) & (real < last)] - first] if first < length else rows
+            rows = placed(rows, step)[top:top + last - first]
+            width = rows.shape[1]
+            places = np.concatenate([real[real < width], np.arange(length, width)])  # all columns, also of guesses
+            own = places[(places >= first) & (places < last)]
+            rows = finite(rows[own - first][:, places], layer)
+            if rows[places > own[:, None]].any():
+                raise Error(f"generate: positions of layer {layer} attend to what comes after them, expected causal "
+                            "attention: without it all rows change with every new token; ask for the rollout of a pass")
             if len(rows):
-                tracker.push(layer, finite(np.array(rows[:, keep], order="C"), layer))
+                tracker.push(layer, np.array(rows[:, places < last], order="C"))
     return packed(tracker, m, count, kind, prompt, generated, position, options)
 
 
@@ -325,11 +333,10 @@ def pieces(chosen: Sequence[tuple[int, int]], length: int) -> list[tuple[int, in
     return out
 
 
-def placed(rows: NumPyArray, step: Step, last: int) -> NumPyArray:
-    """The rows of a step with one column for each position before `last`."""
+def placed(rows: NumPyArray, step: Step) -> NumPyArray:
+    """The rows of a step with one column for each position."""
     gone = step.begin + step.new - rows.shape[1]  # a sliding window drops what it no longer sees
-    rows = np.pad(rows, [(0, 0), (gone, 0)]) if gone > 0 else rows
-    return rows[:, :last]
+    return np.pad(rows, [(0, 0), (gone, 0)]) if gone > 0 else rows
 
 
 def packed(tracker: _engine.Tracker, m: int, count: int, kind: Kind, prompt: Sequence[str] | None,

@@ -35,7 +35,8 @@ def begin(capture: Recording, modules: list[torch.nn.Module]) -> None:
             if looks_like_attention(part):
                 capture._keep(of_weights(part, capture._fuse), module, "eager")
                 if capture._asked and isinstance(out, tuple) and not (wanted and wanted[-1]):
-                    return (*out[:place], None, *out[place + 1:])
+                    # Nobody else wants them. Some models look at their shape, so something of that shape stays.
+                    return (*out[:place], part.new_zeros(()).expand(part.shape), *out[place + 1:])
                 return None
         return None
 

@@ -13,7 +13,7 @@ from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
 from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
-from .padding import ids_of, mask_of, real_positions, told_mask
+from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .record import Positions, Record
 from .recording import Recording
 from .stacks import Run, Stack, choose, encoders, layers_of, listed
@@ -26,6 +26,7 @@ class Text:
     runs: list[Run]
     layers: list[list[Record]]
     prompt: int | None = None
+    mask: Tensor | None = None
     sequences: Tensor | None = None
 
     @property
@@ -40,7 +41,7 @@ def texts_of(seen: Recording, stack: Stack, call: int | None) -> Text:
         number = one_of(generates, call, seen, stack, "generate()")
         runs = [run for run in stack.runs if run.one.generate == number]
         made = seen._frames.generated[number]
-        return Text(runs, layers_each(seen, runs), made.prompt, made.sequences)
+        return Text(runs, layers_each(seen, runs), made.prompt, made.mask, made.sequences)
     loops: list[list[Run]] = []
     for run in stack.runs:
         if loops and goes_on(loops[-1][-1], run):
@@ -114,8 +115,8 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
         rows = len(given) if getattr(given, "ndim", 2) > 1 or not len(given) or hasattr(given[0], "__len__") else 1
         mask: Tensor | None = mask_of(given, rows, m, first.device)[places[0] * rows // first.batch]
     else:
-        told = told_mask(entry.told, first.batch, first.queries, first.device)
-        mask = None if told is None else told[places[0]][:m]
+        told = prompt_mask(text, m)
+        mask = None if told is None else told[places[0] * len(told) // first.batch]
     count = None
     if text.sequences is not None:
         count = text.sequences.shape[1] - (text.prompt or 0)
@@ -137,6 +138,19 @@ def prompt_length(text: Text, ids: Tensor | None) -> int:
     if text.prompt is None:
         return first
     return text.prompt if ids is not None else max(text.prompt, first)
+
+
+def prompt_mask(text: Text, m: int) -> Tensor | None:
+    """The mask [B, m] of the prompt: what generate() was given, what a pass was given, or what attention did not see."""
+    if text.mask is not None and text.mask.shape[1] == m:
+        return text.mask.to(text.first.device) != 0
+    for run in text.runs:
+        for told in run.entries[0].told:
+            given = told.get("attention_mask")
+            if isinstance(given, Tensor) and given.ndim == 2 and given.shape[1] >= m:
+                return told_mask([{"attention_mask": given[:, :m]}], text.first.batch, m, text.first.device)
+    unseen = masked_keys(text.first)
+    return ~unseen[:, :m] if unseen is not None and unseen.shape[1] >= m else None
 
 
 def check_places(text: Text, places: list[int]) -> None:

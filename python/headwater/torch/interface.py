@@ -109,18 +109,18 @@ def eager_of(module: torch.nn.Module) -> Callable[..., Any]:
                 "load the model with attn_implementation='sdpa'")
 
 
-def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
-    def attention(module: torch.nn.Module, query: Tensor, keys: Tensor, value: Tensor, attention_mask: Tensor | None,
+def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
+    def attention(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
                   *args: Any, **words: Any) -> Any:
         owners = [capture for capture in list(users) if capture._wants(module)]
         function = original if original is not None else eager_of(module)
         if not owners:
-            return function(module, query, keys, value, attention_mask, *args, **words)
+            return function(module, query, key, value, attention_mask, *args, **words)
         if args:
             raise Error(f"{type(module).__name__}: gives attention {len(args)} more positional arguments, expected "
                         "keywords; capture with how='sdpa'")
         check(module, words)
-        record = record_of(key, module, query, keys, attention_mask, words)
+        record = record_of(name, module, query, key, attention_mask, words)
         threads = [capture._frames.thread for capture in owners]
         current = threads[0].current
         assert current is not None
@@ -135,10 +135,12 @@ def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]
             for thread in threads:
                 thread.deaf += 1
             try:
-                out, weights = function(module, query, keys, value, attention_mask, **words)
+                out, weights = function(module, query, key, value, attention_mask, **words)
             finally:
                 for thread in threads:
                     thread.deaf -= 1
+        if record.sinks is not None and not shows_sinks(module, query, key, value, attention_mask, words):
+            record.sinks = None
         if out.requires_grad:
             record.value, record.out = value, out
         for capture in owners:
@@ -146,6 +148,25 @@ def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]
         return out, weights
 
     return attention
+
+
+sinks_shown: dict[Any, bool] = {}
+
+
+def shows_sinks(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any,
+                words: dict[str, Any]) -> bool:
+    """Whether a model's eager attention returns weights that lack what sinks took. Granite's scales its output instead."""
+    try:
+        function = eager_of(module)
+    except Error:
+        return True
+    if function not in sinks_shown:
+        row = mask[:1, :, -1:] if isinstance(mask, Tensor) and mask.ndim == 4 and not mask.dtype == torch.bool else None
+        with torch.no_grad():
+            _, weights = function(module, query[:1, :, -1:], key[:1], value[:1], row, **words)
+        sums = weights.float().sum(-1)
+        sinks_shown[function] = bool((sums < 1 - 1e-3).any())
+    return sinks_shown[function]
 
 
 def check(module: torch.nn.Module, words: dict[str, Any]) -> None:

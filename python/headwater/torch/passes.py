@@ -148,6 +148,7 @@ class Generated:
     """What generate() was given and returned."""
 
     prompt: int | None = None  # the length of its ids
+    mask: Tensor | None = None  # [B, m]
     sequences: Tensor | None = None
 
 

@@ -308,7 +308,8 @@ def counted_generate(module: torch.nn.Module, generate: Callable[..., Any]) -> C
     """generate() that marks the passes that it makes."""
     @functools.wraps(generate)
     def call(*args: Any, **words: Any) -> Any:
-        threads, made = [], Generated(prompt_of(args, words))
+        threads, mask = [], words.get("attention_mask")
+        made = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None)
         for capture in switches.sharing(module):
             thread = capture._frames.thread
             if thread.generate is None:
