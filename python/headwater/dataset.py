@@ -148,7 +148,7 @@ def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]]
 def fingerprint(model: torch.nn.Module) -> str:
     """What tells two models apart: class, config, and a sample of every parameter and buffer."""
     found = hashlib.sha256(type(model).__qualname__.encode())
-    config = getattr(model, "config", None)
+    config: Any = getattr(model, "config", None)
     found.update(str(config.to_dict() if hasattr(config, "to_dict") else config).encode())
     for name, tensor in model.state_dict().items():
         found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())

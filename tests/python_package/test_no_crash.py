@@ -194,7 +194,7 @@ def test_whatever_is_wrong_is_headwaters_error(words):
         asks += [lambda: seen.average(**words), lambda: seen.flow(**words),
                  lambda: seen.gradient(lambda out: out[0].sum(), **words)]
     if "layers" not in words and "sums" not in words and "row" not in words:
-        asks.append(lambda: seen.compare(by="fuse", **(dict(item=0) | words)))
+        asks.append(lambda: seen.compare(by="layer", **(dict(item=0) | words)))
     for ask in asks:
         with pytest.raises(hw.Error):
             ask()

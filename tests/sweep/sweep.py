@@ -181,7 +181,7 @@ def forward(model, padded):
 
     import headwater as hw
     name, inputs = runnable(model, padded)
-    for attention in ("sdpa", "eager"):
+    for attention in ("sdpa", "eager") if agree(model, inputs) else ("eager",):
         use(model, attention)
         torch.manual_seed(0)  # some models choose patches at random
         with torch.no_grad(), hw.capture(model) as seen:
@@ -194,6 +194,22 @@ def forward(model, padded):
             if attention == "eager":
                 raise
     return name
+
+
+def agree(model, inputs):
+    """Whether a model computes the same under sdpa and eager. Some do not, and are judged under eager."""
+    import torch
+    outputs = []
+    for attention in ("sdpa", "eager"):
+        use(model, attention)
+        torch.manual_seed(0)
+        with torch.no_grad():
+            out = model(**inputs)
+        outputs.append(next(iter(out.values())) if hasattr(out, "values") else out[0])
+    first, second = outputs
+    if not isinstance(first, torch.Tensor) or first.shape != second.shape:
+        return True
+    return bool((first - second).abs().max() <= 1e-2 * second.abs().max())
 
 
 def generate(model):
@@ -223,9 +239,13 @@ def generate(model):
                 raise Unknown("eager attention returns nothing to compare with")
             truth = np.asarray(hw.encoder_decoder(whole))
         else:
-            layers = returned(model(input_ids=out[:, :-1], output_attentions=True))
+            whole = model(input_ids=out[:, :-1], output_attentions=True)
+            layers = returned(whole)
             if layers is None:
                 raise Unknown("eager attention returns nothing to compare with")
+            steps = model.generate(ids, **words, output_logits=True, return_dict_in_generate=True)
+            if (steps.logits[-1] - whole.logits[:, -1]).abs().max() > 1e-2 * whole.logits.abs().max():
+                raise Unknown("the model's steps and its whole pass differ")
             truth = hw.rollout(layers, by_layer=True, sums="any").values[:, 6:, :7].permute(1, 2, 0).numpy()
     if found.shape != truth.shape:
         raise Wrong(f"captured {found.shape}, eager gives {truth.shape}")

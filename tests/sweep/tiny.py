@@ -72,6 +72,20 @@ def shrink(config, seen=None):
             put(config, name, 3 + SPECIAL.index(name))
         elif name.endswith(("token_id", "token_index")) and isinstance(value, int) and value >= 100:
             put(config, name, IMAGE_TOKEN + sorted(key for key in vars(config) if key.endswith(("token_id", "token_index"))).index(name) % 15)
+        elif name in ("rope_parameters", "rope_scaling") and isinstance(value, dict):
+            for part in [value, *[one for one in value.values() if isinstance(one, dict)]]:
+                if "mrope_section" in part:
+                    part["mrope_section"] = [1, 1, 2]
+        elif name == "depths" and isinstance(value, (list, tuple)):
+            put(config, name, [2] + [1] * (len(value) - 1))
+        elif name in ("num_heads", "num_attention_heads") and isinstance(value, (list, tuple)):
+            put(config, name, [2, 4, 8, 16, 16, 16][:len(value)])
+        elif name == "window_size" and isinstance(value, int):
+            put(config, name, 4)
+    if getattr(config, "pad_token_id", 0) is None:
+        put(config, "pad_token_id", 0)
+    if getattr(config, "kv_lora_rank", None) and isinstance(getattr(config, "num_attention_heads", None), int):
+        put(config, "num_key_value_heads", config.num_attention_heads)
     heads, groups = getattr(config, "num_attention_heads", 0), getattr(config, "num_key_value_heads", 0)
     if isinstance(heads, int) and isinstance(groups, int) and groups and heads % groups:
         put(config, "num_key_value_heads", heads)

@@ -15,7 +15,7 @@ from ..source import Source, read_words
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .record import Positions, Record
-from .stacks import Run, check_shapes, choose, layers_of, run_of
+from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -95,7 +95,7 @@ def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
     run = run_of(stack, asked.get("call"), seen.model)
     modules = {name: module for module, name in seen._names.items()}
     records, layers, notes = layers_of(run, modules, missing, repeated, seen._chosen is not None)
-    check_shapes(run, records, layers)
+    check_shapes(run, records, layers, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
     first = next(entry for entry in run.entries if entry.record is not None)
     assert first.record is not None
     given = asked.get("attention_mask")

@@ -51,8 +51,11 @@ def asked_by_caller(capture: Recording) -> list[bool]:
     """
     wanted: list[bool] = []
 
-    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> None:
+    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> Any:
         wanted.append(bool(words.get("output_attentions")) or (wanted[-1] if wanted else False))
+        if capture._asked and words.get("output_attentions", True) is False:  # generate() says so at every step
+            return args, {**words, "output_attentions": True}
+        return None
 
     def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
         if wanted:

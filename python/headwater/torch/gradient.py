@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from .. import _engine
-from ..arguments import ASKED, CaptureWords, make_options, one_row, split
+from ..arguments import ASKED, OPTIONS, CaptureWords, make_options, one_row, split
 from ..arrays import Kind
 from ..errors import Error
 from .device import DeviceAttribution, pick, roll
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 RULES = ("gradient", "gradient-rollout", "chefer")
 PREPARES = ("residual", "discard", "order", "preset", "empty")  # what only gradient-rollout does
-OTHERS = ("fuse", "head", "divide", "row")
 
 
 def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, position: int | None,
@@ -49,8 +48,9 @@ def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, posi
         if not -count <= layer < count:
             raise Error(f"capture: has no layer {layer}, expected 0 to {count - 1}; choose another")
         layer = range(count)[layer]
-        options = make_options(**{word: value for word, value in words.items() if word in PREPARES or word in OTHERS},
-                               layers=(layer, layer + 1))
+        given: dict[str, Any] = {word: value for word, value in words.items() if word in OPTIONS}
+        given["layers"] = (layer, layer + 1)
+        options = make_options(**given)
     if rule != "gradient-rollout":
         options = make_options(fuse=options.words()["fuse"], residual=0, divide="changed", row=words.get("row"),
                                layers=options.range(count, asked.name))

@@ -11,7 +11,6 @@ import re
 import sys
 import threading
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Callable, Iterator
 
 import torch
@@ -104,15 +103,19 @@ def in_backward() -> bool:
     return bool(torch._C._current_graph_task_id() != -1)
 
 
-@lru_cache(maxsize=512)
+known_parameters: dict[type[torch.nn.Module], tuple[str, ...]] = {}
+
+
 def parameters_of(kind: type[torch.nn.Module]) -> tuple[str, ...]:
     """The names of the positional arguments of a class's forward."""
-    try:
-        parameters = list(inspect.signature(kind.forward).parameters.values())[1:]
-    except (TypeError, ValueError):
-        return ()
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return tuple(one.name for one in parameters if one.kind in positional)
+    if kind not in known_parameters:
+        try:
+            parameters = list(inspect.signature(kind.forward).parameters.values())[1:]
+        except (TypeError, ValueError):
+            parameters = []
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        known_parameters[kind] = tuple(one.name for one in parameters if one.kind in positional)
+    return known_parameters[kind]
 
 
 def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> dict[str, Any]:

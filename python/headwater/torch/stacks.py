@@ -207,14 +207,14 @@ def encoders(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) -
 
 def writers(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) -> list[Stack]:
     """The text stack of a model that writes text."""
-    config = getattr(model, "config", None)
+    config: Any = getattr(model, "config", None)
     text = config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else None
-    if text is None or text is config:
+    if text is None:
         return []
     can = getattr(model, "can_generate", None)
     writes = bool(can()) if can is not None else False
     modules = dict(model.named_modules())
-    if not writes and not any(name.rpartition(".")[2] == "language_model" for name in modules):
+    if not writes and text is config or not writes and not any(name.rpartition(".")[2] == "language_model" for name in modules):
         return []
     return [stack for stack in likely if type(config_of(stack, modules)) is type(text)]
 
@@ -263,7 +263,7 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     if gone and (missing != "residual" or first is None):
         what = ", ".join(f"{layer} ({kind})" for layer, kind in gone[:6]) + (" and more" if len(gone) > 6 else "")
         way = "`missing`='residual' takes them as passing everything on" if first is not None else \
-            "capture with how='eager', or choose another stack"
+            "load the model with attn_implementation='eager', or choose another stack"
         raise Error(f"capture: {len(gone)} of the {len(layers)} layers of '{name}' ran without attention that can be "
                     f"recorded: {what}; {way}")
     assert first is not None
@@ -317,8 +317,11 @@ def mixes(module: torch.nn.Module) -> bool:
     return any(MIXES.search(type(inner).__name__) for inner in module.modules())
 
 
-def check_shapes(run: Run, records: list[Record], names: list[str]) -> None:
-    """Raises if the records are not one [B, n, n] each with the same B and n, or are windows of something longer."""
+def check_shapes(run: Run, records: list[Record], names: list[str], copies: int | None) -> None:
+    """Raises if the records are not one [B, n, n] each with the same B and n, or are windows of something longer.
+
+    `copies`: how many copies of the hidden states a layer is given (Gemma 3n predicts some from others).
+    """
     odd = next(((name, record) for name, record in zip(names, records) if record.queries != record.keys), None)
     stack = run.stack.name
     if odd is not None and run.one.before:
@@ -337,7 +340,8 @@ def check_shapes(run: Run, records: list[Record], names: list[str]) -> None:
     for entry in run.entries:
         call = run.layer_call(entry)
         shape = entry.entering.get(call[0]) if call is not None else None
-        if shape is not None and entry.record is not None and not fits(shape, batch, length):
+        if shape is not None and entry.record is not None and not fits(shape, batch, length) and \
+                not (len(shape) == 4 and copies == shape[0] and fits(shape[1:], batch, length)):
             raise Error(f"capture: {entry.name} attended within {batch} x {length} items x tokens, but its layer was "
                         f"given {list(shape)}: attention within windows or frames is no map over all tokens; "
                         "headwater cannot join them")
