@@ -23,7 +23,7 @@ class OptionWords(TypedDict, total=False):
     empty: str | None
     divide: str | None
     layers: Layers | None
-    row: int | str | None
+    row: int | str | Sequence[int | str] | None
 
 
 class AskedWords(TypedDict, total=False):
@@ -86,7 +86,7 @@ ABOUT = """
     Options: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean', 'max', 'min', 'head:K') or
     head=K, residual in [0, 1), discard in [0, 1), order ('residual-first', 'discard-first'), empty ('identity',
     'zero'), divide ('always', 'changed'), layers ('j:i', slice or range), row (a number, 'cls', 'last', 'mask',
-    'mean', 'all'). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
+    'mean', 'all', or a list of numbers). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
     headwater.Error.
 """
 
@@ -134,6 +134,8 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
     if "row" in given:
+        if isinstance(given["row"], (list, tuple)):
+            raise Error(f"`row` {given['row']}: several rows are for rollout, average and raw; give one row")
         given["row"] = str(given["row"])
     for word in ("residual", "discard"):
         if word in given:
@@ -160,7 +162,7 @@ def split(words: Mapping[str, Any], known: Sequence[str] = ()) -> tuple[Options,
 def one_row(words: Mapping[str, Any]) -> bool:
     """Whether the keywords ask for a single row, so that the result has no axis for rows."""
     row = words.get("row")
-    return row is not None and str(row) not in ("all", "mask")
+    return row is not None and not isinstance(row, (list, tuple)) and str(row) not in ("all", "mask")
 
 
 def refuse(words: Mapping[str, Any], what: str, refused: Mapping[str, str]) -> None:

@@ -62,9 +62,15 @@ class Generation(Saved):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def top(self, s: int, k: int = 5) -> list[tuple[str, float]]:
-        """The k prompt tokens from which most of generated token s comes."""
-        return largest(to_numpy(self.values[s]), self.prompt, k)
+    def top(self, s: int, k: int = 5, *, filter: str = "") -> list[tuple[str, float]]:
+        """The k prompt tokens from which most of generated token s comes.
+
+        `filter` leaves tokens out: 'special', 'punctuation', 'common', '@FILE', separated by commas.
+        """
+        if not -len(self.M) <= s < len(self.M):
+            raise Error(f"generate: has no generated token {s}, expected 0 to {len(self.M) - 1} (or -1 for the last); "
+                        "choose another")
+        return largest(to_numpy(self.values[s]), self.prompt, k, filter)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json .npy .npz .png .svg or .pdf, by the ending."""

@@ -8,11 +8,13 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _engine
+from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, to_numpy
 from .errors import Error
+from .image import ImageAttribution, Place, image_of
 
 
-class Attribution:
+class Attribution(Arithmetic):
     """How much of each output token comes from each input token.
 
     `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
@@ -25,7 +27,8 @@ class Attribution:
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Array = None, notes: Sequence[str] = ()):
+                 panel: int = 0, values: Array = None, notes: Sequence[str] = (),
+                 images: Sequence[list[Place]] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row
@@ -44,6 +47,7 @@ class Attribution:
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
         self._noted = list(notes)  # what the engine's record does not know
+        self._images = list(images)  # of each item
         self._more: list[dict[str, Any]] = []  # and what else, for each item
         self.notes: list[str] = [note for fact in facts for note in fact["notes"]] + self._noted
         self.values: Array = self._collect(facts) if values is None else values
@@ -153,6 +157,23 @@ class Attribution:
         found: NumPyArray = values[row]
         return found
 
+    def image(self, k: int = 0, *, row: int | None = None) -> ImageAttribution:
+        """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
+
+        `row` counts the rows of `values`; without it, the row of `shown_row`.
+        """
+        if self.batch:
+            raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
+        shown = self.shown_row() if row is None else row
+        output = "the mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[shown]]
+        places = self._images[self._k or 0] if self._images else []
+        return image_of(self.row(row), places, k, output, self.method)
+
+    @property
+    def images(self) -> Any:
+        """The images of a vision-language model: their grids and positions; of a batch, a list for each item."""
+        return self._images if self.batch else self._images[self._k or 0] if self._images else []
+
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
         """The k input tokens with the largest values, [(token, value), ...]; of a batch, a list for each item.
 
@@ -163,6 +184,15 @@ class Attribution:
             return [self.item(i).top(k, row=row, filter=filter) for i in range(len(self.tokens))]
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
         return largest(self.row(row), names, k, filter)
+
+    def words(self, offsets: Any = None) -> Attribution:
+        """The result by words: columns of a word's pieces are added, its rows averaged.
+
+        `offsets` are the tokenizer's offset_mapping without padding: pieces without a gap between them are one word.
+        Without them, the marks of the pieces ('##', the space marks of BPE and SentencePiece) say where words begin.
+        """
+        from .words import merged
+        return merged(self, offsets)
 
     # -- out of Python
 

@@ -1,5 +1,6 @@
 """Tiny configs and inputs for any model type of transformers: the same layers, a few numbers each."""
 import inspect
+import re
 
 import torch
 import transformers as hf
@@ -35,7 +36,7 @@ SMALL = {
     "hidden_size_per_layer_input": 8, "num_kv_shared_layers": 0, "laurel_rank": 4, "d_cross": 32, "n_audio_state": 32,
     "dim_head": 8, "attn_dim": 32, "encoder_embed_dim": 32, "decoder_embed_dim": 32, "out_features": None,
     "mup_width_multiplier": 1.0, "depth_image_size": 32, "num_frames": 4,
-    "vision_hidden_size": 32, "codec_embed_dim": 32, "qk_head_dim": 8, "kda_num_heads": 4, "kda_head_dim": 8,
+    "vision_hidden_size": 32, "codec_embed_dim": 32, "qk_head_dim": 8, "rotary_dim": 8, "kda_num_heads": 4, "kda_head_dim": 8,
 }
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth",
           "num_decoder_layers", "num_encoder_layers", "n_encoder_layers", "n_decoder_layers", "encoder_num_layers",
@@ -72,16 +73,18 @@ def shrink(config, seen=None):
             put(config, name, 3 + SPECIAL.index(name))
         elif name.endswith(("token_id", "token_index")) and isinstance(value, int) and value >= 100:
             put(config, name, IMAGE_TOKEN + sorted(key for key in vars(config) if key.endswith(("token_id", "token_index"))).index(name) % 15)
-        elif name in ("rope_parameters", "rope_scaling") and isinstance(value, dict):
-            for part in [value, *[one for one in value.values() if isinstance(one, dict)]]:
-                if "mrope_section" in part:
-                    part["mrope_section"] = [1, 1, 2]
         elif name == "depths" and isinstance(value, (list, tuple)):
-            put(config, name, [2] + [1] * (len(value) - 1))
+            put(config, name, [2] + [1] * (stages(config, value) - 1))
         elif name in ("num_heads", "num_attention_heads") and isinstance(value, (list, tuple)):
-            put(config, name, [2, 4, 8, 16, 16, 16][:len(value)])
+            put(config, name, [2, 4, 8, 16, 16, 16][:stages(config, value)])
         elif name == "window_size" and isinstance(value, int):
             put(config, name, 4)
+    if getattr(config, "vocab_size", 0) is None:
+        put(config, "vocab_size", 120)
+    rope = getattr(config, "rope_parameters", None)
+    if isinstance(rope, dict) and re.search("vl|glm4v|glm46v|glm_ocr|glm_image|omni|mrope", f"{config.model_type} {rope}"):
+        half = int(8 * (rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", 1) or 1)) // 2
+        rope["mrope_section"] = [half - 2 * (half // 3), half // 3, half // 3]
     if getattr(config, "pad_token_id", 0) is None:
         put(config, "pad_token_id", 0)
     if getattr(config, "kv_lora_rank", None) and isinstance(getattr(config, "num_attention_heads", None), int):
@@ -94,6 +97,11 @@ def shrink(config, seen=None):
         if hasattr(config, name):
             put(config, name, value)
     return config
+
+
+def stages(config, each):
+    """How many stages of a pyramid fit: two where windows need room."""
+    return 2 if hasattr(config, "window_size") else len(each)
 
 
 def put(config, name, value):
@@ -152,6 +160,8 @@ def inputs_of(model, padded):
     sound = torch.randn(2, 16, 128, generator=generator)
     wave = torch.randn(2, 4000, generator=generator)
     out = []
+    if "image_grid_thw" in parameters and text:
+        out.append(("text and patches", patches_of(model, text, generator)))
     if "pixel_values" in parameters and text:
         out.append(("text and image", dict(text, pixel_values=pixels)))
     if text:
@@ -176,4 +186,22 @@ def inputs_of(model, padded):
             heard["attention_mask"] = torch.ones(2, 4000, dtype=torch.long)
             heard["attention_mask"][1, 2500:] = 0
         out += [("wave", heard), ("wave", dict(input_values=sound.transpose(1, 2).contiguous()))]
+    return out
+
+
+def patches_of(model, text, generator):
+    """Two images of 4 x 4 patches in one list, as the models of the Qwen family take them."""
+    config = getattr(model.config, "vision_config", model.config)
+    size, times = getattr(config, "patch_size", 8), getattr(config, "temporal_patch_size", 1) or 1
+    merge = getattr(config, "spatial_merge_size", 2) or 2
+    channels = getattr(config, "in_channels", None) or getattr(config, "in_chans", None) or 3
+    each = 16 // merge ** 2
+    token = getattr(model.config, "image_token_id", IMAGE_TOKEN)
+    ids = torch.cat([torch.full((2, each), token), text["input_ids"]], 1)
+    out = dict(text, input_ids=ids, pixel_values=torch.randn(32, channels * times * size * size, generator=generator),
+               image_grid_thw=torch.tensor([[1, 4, 4], [1, 4, 4]]))
+    if "attention_mask" in text:
+        out["attention_mask"] = torch.cat([torch.ones(2, each, dtype=torch.long), text["attention_mask"]], 1)
+    if "mm_token_type_ids" in takes(model):
+        out["mm_token_type_ids"] = (ids == token).long()
     return out

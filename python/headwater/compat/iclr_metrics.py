@@ -6,9 +6,10 @@ from typing import Any, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from ..errors import Error
 from ..result import Metrics
 from ..torch.recording import check_model
-from ..torch.metrics import Fold, Sums, item_sums, total_of
+from ..torch.metrics import Fold, Sums, chunked_maps, item_sums, total_of
 
 
 class ICLRMetrics:
@@ -29,6 +30,18 @@ class ICLRMetrics:
                 fold.add(layer[item].float().mean(0))
             sums.add(*fold.results())
         return {key: value for key, value in sums.numbers().items() if key.startswith("rollout")}
+
+
+    def _process_attention_chunked(self, model: torch.nn.Module, batch: Mapping[str, Any],
+                                   chunk_size: int) -> tuple[Tensor, ...] | None:
+        """The attention of each layer with its heads averaged, [B, n, n], computed chunk_size items at a time.
+
+        None if the model has no attention. Raises headwater.Error.
+        """
+        check_model(model)
+        if chunk_size < 1:
+            raise Error(f"`chunk_size` {chunk_size}: expected 1 or more items; for example 8")
+        return chunked_maps(model, batch, chunk_size)
 
 
 def heads_first(layer: Tensor) -> Tensor:

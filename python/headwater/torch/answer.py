@@ -11,10 +11,13 @@ from .. import _engine
 from ..arguments import AskedWords
 from ..arrays import Kind
 from ..errors import Error
+from ..image import Place, named
 from ..source import Source, read_words
+from .images import places_of
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
-from .record import Positions, Record
+from .blocks import Positions
+from .record import Record
 from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ class Answer:
     tokens: list[list[str]]  # of each item
     notes: list[str]
     nan: str
+    images: list[list[Place]]  # of each item
 
     @property
     def device(self) -> torch.device:
@@ -72,7 +76,8 @@ class Answer:
 
         inputs = _engine.from_rows(rows, [words or ["<padding>"] for words in self.tokens], self.heads, self.name,
                                    self.length, self.records[0].causal)
-        return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, notes=self.notes)
+        return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, notes=self.notes,
+                      images=self.images)
 
     def maps(self) -> Maps:
         """For torch, on a device."""
@@ -82,7 +87,7 @@ class Answer:
         one_place = len({record.device for record in self.records}) == 1
         return Maps(self.rows(), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
-                    coarse=all(record.is_half for record in self.records), notes=self.notes)
+                    coarse=all(record.is_half for record in self.records), notes=self.notes, images=self.images)
 
 
 def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
@@ -101,7 +106,10 @@ def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
     given = asked.get("attention_mask")
     given = seen._attention_mask if given is None else given
     real, noted = real_positions(first.record, first.told, given)
-    named = names_of(ids_of(first.told, first.record.batch, first.record.queries), seen._tokenizer, real)
-    tokens = words_of(asked.get("tokens"), real, first.record.queries, named)
-    return Answer(type(seen.model).__name__, run, records, layers, real, tokens, [*notes, *noted], nan)
+    ids = ids_of(first.told, first.record.batch, first.record.queries)
+    tokens = words_of(asked.get("tokens"), real, first.record.queries, names_of(ids, seen._tokenizer, real))
+    images = places_of(ids, first.told, getattr(seen.model, "config", None), real)
+    if asked.get("tokens") is None:
+        tokens = [named(words, places) for words, places in zip(tokens, images)]
+    return Answer(type(seen.model).__name__, run, records, layers, real, tokens, [*notes, *noted], nan, images)
 

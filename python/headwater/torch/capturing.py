@@ -1,7 +1,8 @@
 """Attention of a running PyTorch model, without eager attention and without heads x n x n."""
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence, Unpack
+import os
+from typing import Any, Callable, Iterator, Mapping, Sequence, Unpack
 
 import torch
 from torch import Tensor
@@ -97,6 +98,25 @@ class Capture(Recording):
             raise Error(f"capture: has no item {item}, expected 0 to {count - 1} (or -1 for the last); choose another")
         item, rows = range(count)[item], found.rows()
         return [rows(item, layer, fuse, 0, len(found.tokens[item])) for layer in range(len(found.records))]
+
+    @spelled_out
+    def heads(self, into: Callable[[int, Tensor], None] | str | os.PathLike[str] | None = None, *, item: int = 0,
+              **asked: Unpack[AskedWords]) -> Iterator[tuple[int, Tensor]] | None:
+        """Every head of every layer of an item, [H, n, n], one layer at a time: (layer, heads), in order.
+
+        With `into` they go to a function of layer and heads, or to a .npz file with one array for each layer.
+        """
+        from .all_heads import each_layer, stream
+        found = self._answer(**asked)
+        if not -len(found.tokens) <= item < len(found.tokens):
+            raise Error(f"capture: has no item {item}, expected 0 to {len(found.tokens) - 1} (or -1 for the last); choose "
+                        "another")
+        item = range(len(found.tokens))[item]
+        layers = each_layer(found, item)
+        if into is None:
+            return layers
+        stream(layers, into, found.tokens[item])
+        return None
 
     @spelled_out
     def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,

@@ -162,7 +162,8 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
         values.append(value[..., 0, :] if one_row(words) and value.shape[-2] == 1 else value)
     batch = maps.batch and item is None
     kind = Kind(values[0])
-    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0])
+    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
+                             images=[maps.images[k] for k in items if maps.images])
 
 
 class DeviceAttribution(Attribution):
@@ -175,6 +176,25 @@ class DeviceAttribution(Attribution):
     def _set_target(self, rule: str, targets: list[dict[str, Any]]) -> None:
         self.rule, self.target = rule, targets if self.batch else targets[0]
         self._more = [dict(rule=rule, target=one) for one in targets]
+
+    input_gradient: Any = None  # of a gradient: the length of dy/dx for each token's embedding x; of a batch, a list
+    input_gradient_times_input: Any = None  # and x dy/dx
+
+    def _set_inputs(self, each: list[tuple[Tensor, Tensor]]) -> None:
+        norms, times = [norm for norm, _ in each], [product for _, product in each]
+        self.input_gradient = norms if self.batch else norms[0]
+        self.input_gradient_times_input = times if self.batch else times[0]
+        for fields, norm, product in zip(self._more, norms, times):
+            fields |= dict(input_gradient=norm.tolist(), input_gradient_times_input=product.tolist())
+
+    def item(self, k: int) -> Attribution:
+        """Item k of a batch as a result of its own. It shares its values with this one."""
+        one = super().item(k)
+        if self.batch and isinstance(one, DeviceAttribution):
+            for name in ("target", "input_gradient", "input_gradient_times_input"):
+                each = getattr(self, name)
+                setattr(one, name, each[k] if each is not None else None)
+        return one
 
     def _record(self) -> _engine.Results:
         if not self._filled:

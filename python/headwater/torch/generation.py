@@ -14,7 +14,8 @@ from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
 from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
 from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
-from .record import Positions, Record
+from .blocks import Positions
+from .record import Record
 from .recording import Recording
 from .stacks import Run, Stack, choose, encoders, layers_of, listed
 

@@ -23,7 +23,8 @@ from .answer import Answer
 from .maps import Maps
 from .padding import told_mask
 from .products import float_product
-from .record import PassingOn, Positions, Record, heads_of
+from .blocks import Positions, heads_of
+from .record import PassingOn, Record
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -71,7 +72,23 @@ def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, posi
         notes.append([*noted, *asked.notes])
     result = packed(asked, values, notes, items, options, len(asked.tokens) > 1 and item is None, words)
     result._set_target(rule, [targets[k] for k in items])
+    inputs = input_gradients(asked, y)
+    if inputs is not None:
+        result._set_inputs([inputs[k] for k in items])
     return result
+
+
+def input_gradients(asked: Answer, y: Tensor) -> list[tuple[Tensor, Tensor]] | None:
+    """The length of dy/dx for the embedding x of each token, and x dy/dx; None if the embeddings are not known."""
+    embedded = asked.run.one.embedded
+    if embedded is None or tuple(embedded.shape[:2]) != (len(asked.tokens), asked.length):
+        return None
+    grad, = torch.autograd.grad(y.sum(), [embedded], retain_graph=True, allow_unused=True)
+    if grad is None:
+        return None
+    norm, times = grad.float().norm(dim=-1), (grad.float() * embedded.detach().float()).sum(-1)
+    return [(norm[k] if keep is None else norm[k][keep.to(norm.device)],
+             times[k] if keep is None else times[k][keep.to(norm.device)]) for k, keep in enumerate(asked.real)]
 
 
 def back(records: list[Record], y: Tensor) -> list[Tensor]:
@@ -275,4 +292,5 @@ def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: A
                     asked.name, k, len(items), len(names))
     values = [value[0] if one_row(words) and value.shape[0] == 1 else value for value in values]
     kind = Kind(values[0])
-    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0])
+    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
+                             images=[asked.images[item] for item in items])

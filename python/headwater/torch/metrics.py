@@ -20,7 +20,8 @@ from .capturing import Capture
 from .device import prepare
 from .padding import real_positions
 from .passes import Pass
-from .record import PassingOn, Positions, Record
+from .blocks import Positions
+from .record import PassingOn, Record
 
 
 class Sums:
@@ -202,6 +203,26 @@ def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
     found = folds.get(seen._layout.place(answer.layers[0]).stack)
     assert found is not None, "a stack that was chosen has layers that were folded"
     return found.sums(), answer.notes
+
+
+def chunked_maps(model: torch.nn.Module, batch: Mapping[str, Any], size: int) -> tuple[Tensor, ...] | None:
+    """The fused maps of each layer, [B, n, n] with zeros for padding, from `size` items at a time."""
+    items = next((len(value) for value in batch.values() if isinstance(value, Tensor) and value.ndim), 0)
+    layers: list[list[Tensor]] = []
+    for begin in range(0, items, size):
+        seen = Capture(model)
+        with torch.no_grad(), seen:
+            model(**memory.cut(batch, begin, min(begin + size, items), items))
+        answer = seen._answer()
+        rows = answer.rows()
+        layers = layers or [[] for _ in answer.records]
+        for layer, found in enumerate(layers):
+            for item, keep in enumerate(answer.real):
+                map = torch.zeros(answer.length, answer.length, device=answer.device)
+                place = torch.arange(answer.length, device=map.device) if keep is None else keep.to(map.device)
+                map[place[:, None], place] = rows(item, layer, "mean", 0, len(place))
+                found.append(map)
+    return tuple(torch.stack(one) for one in layers) or None
 
 
 def unreal(real: list[Positions], length: int, device: torch.device) -> Tensor | None:

@@ -10,7 +10,8 @@ from ..errors import Error
 from ..protocols import Tokenizer
 from ..source import token_lists
 from .passes import INVERTED, MASKS
-from .record import Positions, Record
+from .blocks import Positions
+from .record import Record
 
 
 def mask_of(given: Any, items: int, length: int, device: torch.device) -> Tensor:

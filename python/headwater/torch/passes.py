@@ -24,7 +24,8 @@ MASKS = ("attention_mask", "padding_mask")  # not 0: real
 INVERTED = ("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask")  # true, or below 0: padding
 CROSS = re.compile(r"cross|encdec|encoder_attn|enc_attn|encoder_decoder_attn", re.IGNORECASE)
 ACROSS = ("key_value_states", "encoder_hidden_states", "cross_attention_states")  # what only cross attention is given
-NAMES = (*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions")
+NAMES = (*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions",
+         "image_grid_thw", "video_grid_thw")
 
 
 class Frame:
@@ -87,6 +88,7 @@ class Pass:
     layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own number, name
     sights: dict[Any, Any] = field(default_factory=dict)
     output: Any = None
+    embedded: Tensor | None = None  # the input embeddings [B, n, d], with gradients
     failed: bool = False
     running: bool = True
     generate: int | None = None  # the number of the generate() that made it

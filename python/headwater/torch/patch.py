@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from . import switches
-from .record import Record, heads_of
+from .blocks import heads_of
+from .record import Record
 
 if TYPE_CHECKING:
     from .recording import Recording

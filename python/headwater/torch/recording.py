@@ -152,8 +152,24 @@ class Recording:
                 switches.replace(self, module, "get_compiled_call", functools.partial(uncompiled_call, module))
             if callable(getattr(type(module), "generate", None)):
                 switches.replace(self, module, "generate", functools.partial(counted_generate, module))
+        self._watch_embeddings()
         if not alone:
             switches.replace(self, self.model, "forward", functools.partial(watched_forward, self.model))
+
+    def _watch_embeddings(self) -> None:
+        """Keeps the input embeddings of a pass that has gradients."""
+        def keep(module: torch.nn.Module, args: tuple[Any, ...], out: Any) -> None:
+            current = self._frames.thread.current
+            if current is not None and isinstance(out, torch.Tensor) and out.requires_grad and out.ndim == 3:
+                current.embedded = out
+
+        find = getattr(self.model, "get_input_embeddings", None)
+        try:
+            embeddings = find() if find is not None else None
+        except (NotImplementedError, AttributeError):
+            embeddings = None  # models without one table of words say so in one of these ways
+        if isinstance(embeddings, torch.nn.Module):
+            self._handles.append(embeddings.register_forward_hook(keep))
 
     def _mine(self) -> bool:
         """Whether this thread's calls belong to this capture: it was opened here, or no other one was."""
