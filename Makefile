@@ -25,7 +25,11 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@# With the compiler and the flags of above, so that ccache has the engine already.
 	@CXX="$${CXX:-c++}" $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation \
 	  --no-deps --config-settings=cmake.define.HEADWATER_WERROR=ON .
-	@$(PYTHON) -m pytest -ra tests/python_package
+	@$(PYTHON) -m pytest -ra tests/python_package tests/sweep
+
+.PHONY: sweep
+sweep: ## captures of every class that transformers can build, against eager attention; after make test
+	@$(PYTHON) tests/sweep/sweep.py
 
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks

@@ -23,23 +23,31 @@ class OptionWords(TypedDict, total=False):
     empty: str | None
     divide: str | None
     layers: Layers | None
-    row: int | str | None
+    row: int | str | Sequence[int | str] | None
 
 
-class InputWords(TypedDict, total=False):
-    """How a source is opened and read: the keywords of `headwater.open` except text."""
+class AskedWords(TypedDict, total=False):
+    """Which part of a capture a question is about, and how it is read."""
 
     tokens: Sequence[Any] | None
     attention_mask: Any
+    nan: str
+    stack: str | None
+    call: int | None
+    missing: str
+    repeated: str
+
+
+class InputWords(AskedWords, total=False):
+    """How a source is opened and read: the keywords of `headwater.open` except text."""
+
     axes: str
     sums: str
-    nan: str
     text_pair: str | None
     ids: Sequence[int] | None
     image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     truncate: bool
     name: str | None
-    call: int | None
 
 
 class SourceWords(InputWords, total=False):
@@ -67,25 +75,25 @@ class Words(OptionWords, SourceWords, total=False):
     item: int | None
 
 
-class CaptureWords(OptionWords, total=False):
+class CaptureWords(OptionWords, AskedWords, total=False):
     """What the methods of a capture take beside their own keywords."""
 
-    tokens: Sequence[Any] | None
-    attention_mask: Any
-    call: int | None
     item: int | None
 
 
 OPTIONS = tuple(OptionWords.__annotations__)
-READING = ("item", "tokens", "attention_mask", "sums", "call")  # what torch/device.py knows besides the options
-DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False)
+READING = ("item", "tokens", "attention_mask", "sums")  # what torch/device.py knows besides the options
+ASKED = tuple(AskedWords.__annotations__)  # and what it knows of captures
+OF_CAPTURES = ("stack", "call", "missing", "repeated")
+DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, missing="error",
+                                   repeated="error")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ABOUT = """
     Options: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean', 'max', 'min', 'head:K') or
     head=K, residual in [0, 1), discard in [0, 1), order ('residual-first', 'discard-first'), empty ('identity',
     'zero'), divide ('always', 'changed'), layers ('j:i', slice or range), row (a number, 'cls', 'last', 'mask',
-    'mean', 'all'). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
+    'mean', 'all', or a list of numbers). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
     headwater.Error.
 """
 
@@ -133,6 +141,8 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
     if "row" in given:
+        if isinstance(given["row"], (list, tuple)):
+            raise Error(f"`row` {given['row']}: several rows are for rollout, average and raw; give one row")
         given["row"] = str(given["row"])
     for word in ("residual", "discard"):
         if word in given:
@@ -159,7 +169,7 @@ def split(words: Mapping[str, Any], known: Sequence[str] = ()) -> tuple[Options,
 def one_row(words: Mapping[str, Any]) -> bool:
     """Whether the keywords ask for a single row, so that the result has no axis for rows."""
     row = words.get("row")
-    return row is not None and str(row) not in ("all", "mask")
+    return row is not None and not isinstance(row, (list, tuple)) and str(row) not in ("all", "mask")
 
 
 def refuse(words: Mapping[str, Any], what: str, refused: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,10 @@ def on_cpu(value: Array) -> bool:
     return isinstance(value, np.ndarray) or value.__dlpack_device__()[0] in CPU_MEMORY
 
 
-def lies_on_device(attention: object) -> bool:
-    """Whether attention is in torch tensors that are not on the CPU."""
+def lies_on_device(attention: object, asked: Mapping[str, Any]) -> bool:
+    """Whether attention is in torch tensors that are not on the CPU; `asked` says which part of a capture is meant."""
     if isinstance(attention, Recorded):
-        return attention._on_device()
+        return attention._on_device(**asked)
     first: Any = attention
     if isinstance(attention, WithAttentions):
         attention = attention.attentions

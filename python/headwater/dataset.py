@@ -1,6 +1,7 @@
 """The eight metrics over a whole data set: item by item, with summaries that merge and work that resumes."""
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -8,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
 
-from .arrays import is_torch
+from .arrays import is_torch, to_numpy
 from .errors import Error
 from .torch.recording import check_model
 from .torch.metrics import item_sums
@@ -111,55 +112,112 @@ class Summary:
 
 
 def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]], *, layer_idx: int = -1,
-                 attention_layer_pattern: str | None = None, progress: bool = True, keep_items: bool = False,
-                 resume: str | os.PathLike[str] | None = None, device: Any = None) -> Summary:
+                 attention_layer_pattern: str | None = None, stack: str | None = None, progress: bool = True,
+                 keep_items: bool = False, resume: str | os.PathLike[str] | None = None, device: Any = None) -> Summary:
     """The metrics of every item of a data set. `dataloader` yields batches, dictionaries for model(**batch).
 
-    `resume` names a file that is rewritten after each batch; a later call with the same loader resumes there.
-    `keep_items` keeps the numbers of each item beside their summary. Batches are sent to `device`, by default the
-    model's. Raises headwater.Error.
+    `resume` names a file that is rewritten after each batch; a later call with the same model, loader and options
+    resumes there, and any other is refused. `keep_items` keeps the numbers of each item beside their summary. Batches
+    are sent to `device`, by default the model's. `stack` chooses one of several stacks of layers. Raises
+    headwater.Error.
     """
     check_model(model)
-    path = None if resume is None else Path(resume)
-    done, summary = load(path, layer_idx)
+    progressed = Progress(None if resume is None else Path(resume), dict(
+        layer_idx=layer_idx, attention_layer_pattern=attention_layer_pattern, stack=stack, keep_items=keep_items))
+    if resume is not None:
+        progressed.load(fingerprint(model))
     device = device if device is not None else next((p.device for p in model.parameters()), None)
+    summary = progressed.summary
     for number, batch in enumerate(shown(dataloader, progress)):
-        if number < done:
-            continue
         if not isinstance(batch, Mapping):
             raise Error(f"dataloader: gave a {type(batch).__name__}, expected a dictionary for model(**batch); give "
                         "a collate function that makes one")
+        if not progressed.next(number, batch):
+            continue
         batch = {name: value.to(device) if is_torch(value) else value for name, value in batch.items()
                  if name not in ("labels", "label")}
         part = Summary()
-        for sums in item_sums(model, batch, layer_idx, attention_layer_pattern):
+        for sums in item_sums(model, batch, layer_idx, attention_layer_pattern, stack=stack)[0]:
             part.add(sums.numbers(), keep=keep_items)
         summary = summary + part
-        save(path, number + 1, summary, layer_idx)
+        progressed.save(number + 1, summary)
+    progressed.end()
     return summary
 
 
-def load(path: Path | None, layer: int) -> tuple[int, Summary]:
-    if path is None or not path.exists():
-        return 0, Summary()
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-        if read["layer_idx"] != layer:
-            raise Error(f"{path}: is of layer {read['layer_idx']}, expected {layer}; give another file, or the same "
-                        "layer_idx")
-        return int(read["batches"]), Summary.from_json(json.dumps(read["summary"]))
-    except (KeyError, TypeError, json.JSONDecodeError) as wrong:
-        raise Error(f"{path}: is no file of metrics_over ({wrong}); remove it, or give another") from None
+def fingerprint(model: torch.nn.Module) -> str:
+    """What tells two models apart: class, config, and a sample of every parameter and buffer."""
+    found = hashlib.sha256(type(model).__qualname__.encode())
+    config: Any = getattr(model, "config", None)
+    found.update(str(config.to_dict() if hasattr(config, "to_dict") else config).encode())
+    for name, tensor in model.state_dict().items():
+        found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        if is_torch(tensor) and tensor.numel() and tensor.device.type != "meta":
+            flat = tensor.detach().reshape(-1)
+            found.update(to_numpy(flat[::max(1, flat.numel() // 64)]).tobytes())
+    return found.hexdigest()
 
 
-def save(path: Path | None, batches: int, summary: Summary, layer: int) -> None:
-    """Writes the file beside its place, then renames it, so it is always whole."""
-    if path is None:
-        return
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(json.dumps(dict(batches=batches, layer_idx=layer, summary=json.loads(summary.to_json()))),
-                      encoding="utf-8")
-    os.replace(beside, path)
+def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
+    """The fingerprint of all batches up to this one, by that of those before."""
+    found = hashlib.sha256(before.encode())
+    for name in sorted(batch):
+        value = batch[name]
+        found.update(name.encode())
+        found.update(to_numpy(value).tobytes() if is_torch(value) else repr(value).encode())
+    return found.hexdigest()
+
+
+class Progress:
+    """The file of work that resumes: how many batches are done, of what, and their summary."""
+
+    def __init__(self, path: Path | None, asked: dict[str, Any]):
+        self.path, self.asked = path, asked
+        self.done, self.summary = 0, Summary()
+        self.model = self.batches = self.expected = ""
+
+    def load(self, model: str) -> None:
+        """Reads the file, if it is there, and refuses one of other work."""
+        self.model = model
+        assert self.path is not None
+        if not self.path.exists():
+            return
+        try:
+            read = json.loads(self.path.read_text(encoding="utf-8"))
+            asked, known = read["asked"], read["model"]
+            self.done, self.expected = int(read["batches"]), str(read["data"])
+            self.summary = Summary.from_json(json.dumps(read["summary"]))
+        except (KeyError, TypeError, ValueError) as wrong:
+            raise Error(f"{self.path}: is no file of metrics_over ({wrong}); remove it, or give another") from None
+        for word, value in self.asked.items():
+            if asked.get(word) != value:
+                raise Error(f"{self.path}: is of {word} {asked.get(word)}, expected {value}; give another file, or the "
+                            f"same {word}")
+        if known != model:
+            raise Error(f"{self.path}: is of another model; give another file, or the same model with the same weights")
+
+    def next(self, number: int, batch: Mapping[str, Any]) -> bool:
+        """Whether a batch is to be computed. Raises if the batches that are done were others."""
+        if self.path is None:
+            return True
+        self.batches = fingerprint_of_batch(batch, self.batches)
+        if number + 1 == self.done and self.batches != self.expected:
+            raise Error(f"{self.path}: is of other data, its first {self.done} batches differ; give another file, or the "
+                        "same data in the same order")
+        return number >= self.done
+
+    def end(self) -> None:
+        if self.path is not None and self.done and not self.batches:
+            raise Error(f"{self.path}: has {self.done} batches and the data none; give the same data")
+
+    def save(self, batches: int, summary: Summary) -> None:
+        """Writes the file beside its place, then renames it, so it is always whole."""
+        if self.path is None:
+            return
+        beside = self.path.with_name(self.path.name + ".part")
+        beside.write_text(json.dumps(dict(batches=batches, model=self.model, data=self.batches, asked=self.asked,
+                                          summary=json.loads(summary.to_json()))), encoding="utf-8")
+        os.replace(beside, self.path)
 
 
 def shown(batches: Iterable[Any], progress: bool) -> Iterator[Any]:

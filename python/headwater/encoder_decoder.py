@@ -20,11 +20,12 @@ from . import _engine
 from .arguments import OptionWords, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
-from .generated import places_of, prompt_of
+from .generated import begins_of, finite, places_of, prompt_of, rows_of_text, whole_rows
 from .methods import rollout
 from .protocols import Recorded, WithThreeStacks
 from .result import largest, same_values
 from .saved import Saved
+from .source import refuse_capture_words
 
 REFUSED = {"layers": "an encoder and a decoder have layers of their own: leave it out",
            "row": "every target token has a row: take .source[row] and .target[row]"}
@@ -98,16 +99,18 @@ class EncoderDecoder(Saved):
 def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequence[str] | None = None,
                     target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
                     decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
-                    **words: Unpack[OptionWords]) -> EncoderDecoder:
+                    call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
     """Decoder tokens over target and source tokens, for a capture or a Hugging Face output.
 
     The output has encoder_attentions, decoder_attentions and cross_attentions, and may be that of generate(). The
-    masks say what is padding. `item` and `beam_indices` of a beam search are those of `headwater.generation`. Options:
-    fuse or head, residual, empty, divide. Raises headwater.Error.
+    masks say what is padding. `item`, `call` and `beam_indices` of a beam search are those of `headwater.generation`.
+    Options: fuse or head, residual, empty, divide. Raises headwater.Error.
     """
     if isinstance(output, Recorded):
-        return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens, item=item,
-                                      beam_indices=beam_indices, **words)
+        return output.encoder_decoder(source_tokens=source_tokens, target_tokens=target_tokens,
+                                      attention_mask=attention_mask, decoder_attention_mask=decoder_attention_mask,
+                                      item=item, beam_indices=beam_indices, call=call, **words)
+    refuse_capture_words(dict(call=call))
     if not isinstance(output, WithThreeStacks) or not (
             output.encoder_attentions and output.decoder_attentions and output.cross_attentions):
         raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
@@ -118,7 +121,8 @@ def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequen
         beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
         rows = len(decoder[0][0])
         places = places_of(beam_indices, item, len(decoder), rows)
-        decoder, cross = joined(decoder, places, square=True), joined(cross, places, square=False)
+        begins = begins_of(decoder)
+        decoder, cross = joined(decoder, begins, places, True), joined(cross, begins, places, False)
         item, text = prompt_of(places, rows, encoder[0]), 0
     real, target = keep_of(attention_mask, item), keep_of(decoder_attention_mask, text)
 
@@ -141,15 +145,14 @@ def keep_of(mask: Any, item: int) -> NumPyArray | None:
     return np.flatnonzero(mask[item] if mask.ndim == 2 else mask)
 
 
-def joined(steps: Sequence[Sequence[Array]], places: list[int], square: bool) -> list[NumPyArray]:
-    """Joins steps of generate(), [B, H, 1, k] each, into layers [1, H, t, t] or [1, H, t, s] of one text."""
+def joined(steps: Sequence[Sequence[Array]], begins: list[int], places: list[int], square: bool) -> list[NumPyArray]:
+    """Joins steps of generate(), [B, H, new, k] each, into layers [1, H, t, t] or [1, H, t, s] of one text."""
     layers = []
+    chosen = rows_of_text(begins, [step[0].shape[-2] for step, _ in zip(steps, places)])
     for layer in range(len(steps[0])):
-        rows = [to_numpy(step[layer][place:place + 1]) for step, place in zip(steps, places)]
-        width = rows[-1].shape[-1]
-        if square:
-            rows = [np.pad(row, [(0, 0)] * 3 + [(0, width - row.shape[-1])]) for row in rows]
-        layers.append(np.concatenate(rows, axis=2))
+        rows = [to_numpy(step[layer][place]) for step, place in zip(steps, places)]
+        heads = [whole_rows([row[head] for row in rows], begins, chosen, square) for head in range(len(rows[0]))]
+        layers.append(np.stack(heads)[None])
     return layers
 
 
@@ -169,8 +172,8 @@ def compose(encoder: Maps, encoder_layers: int, decoder: Maps, cross: Maps, laye
     encoded = rollout([encoder(layer, fuse) for layer in range(encoder_layers)], sums="any", **own)
     E, T, S, empty = np.asarray(encoded), None, None, 0
     for layer in range(layers):
-        A = np.array(decoder(layer, fuse), dtype=np.float32, order="C")
-        C = np.array(cross(layer, fuse), dtype=np.float32, order="C")
+        A = finite(np.array(decoder(layer, fuse), dtype=np.float32, order="C"), layer)
+        C = finite(np.array(cross(layer, fuse), dtype=np.float32, order="C"), layer)
         empty += _engine.prepare_layer(A, options)
         _engine.prepare_rows(C, 0, across)
         T = A if T is None else A @ T

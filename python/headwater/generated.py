@@ -23,7 +23,7 @@ from .errors import Error
 from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
 from .saved import Saved
-from .source import layers_of
+from .source import layers_of, refuse_capture_words
 
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
 
@@ -69,9 +69,16 @@ class Generation(Saved):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def top(self, s: int, k: int = 5) -> list[tuple[str, float]]:
-        """The k prompt tokens from which most of generated token s comes; of relevance, also generated ones."""
-        return largest(to_numpy(self.values[s]), self._inputs(), k)
+    def top(self, s: int, k: int = 5, *, filter: str = "") -> list[tuple[str, float]]:
+        """The k prompt tokens from which most of generated token s comes; of relevance, also generated ones.
+
+        `filter` leaves tokens out: 'special', 'punctuation', 'common', '@FILE', separated by commas.
+        """
+        count = len(self.values)
+        if not -count <= s < count:
+            raise Error(f"generate: has no generated token {s}, expected 0 to {count - 1} (or -1 for the last); "
+                        "choose another")
+        return largest(to_numpy(self.values[s]), self._inputs(), k, filter)
 
     def _inputs(self) -> list[str]:
         return self.prompt if self.relevance is None else self.prompt + self.generated
@@ -166,18 +173,20 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
 @spelled_out
 def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Sequence[str] | None = None,
                generated: Sequence[str] | None = None, attention_mask: Any = None, item: int = 0,
-               position: str = "predicting", beam_indices: Any = None, **words: Unpack[OptionWords]) -> Generation:
+               position: str = "predicting", beam_indices: Any = None, call: int | None = None,
+               **words: Unpack[OptionWords]) -> Generation:
     """M of a capture of generate(), or of what generate(output_attentions=True, return_dict_in_generate=True) returned.
 
     A step has one array a layer, [B, H, m, m] and then [B, H, 1, k]. `attention_mask` [B, m] says which positions of
     the prompt are padding. `position` is 'predicting' (the token before) or 'own'. After a beam search, `item` counts
     the returned texts, and `beam_indices` [texts, n] says which row of a step made each token. Outputs carry
-    `beam_indices`; pass them along with a capture. Options: fuse or head, residual, empty, divide, layers. Raises
-    headwater.Error.
+    `beam_indices`; pass them along with a capture. `call` chooses among the generate() that a capture saw. Options:
+    fuse or head, residual, empty, divide, layers. Raises headwater.Error.
     """
     if isinstance(output, Recorded):
-        return output.generation(prompt=prompt, generated=generated, item=item, position=position,
-                                 beam_indices=beam_indices, **words)
+        return output.generation(prompt=prompt, generated=generated, attention_mask=attention_mask, item=item,
+                                 position=position, beam_indices=beam_indices, call=call, **words)
+    refuse_capture_words(dict(call=call))
     steps = output.attentions if isinstance(output, WithAttentions) else output
     if not isinstance(steps, (list, tuple)) or not steps or not isinstance(steps[0], (list, tuple)):
         raise Error("generate: holds no attention by step, expected a tuple for each; pass output_attentions=True and "
@@ -188,10 +197,33 @@ def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Seq
     def map_of(layer: Array, place: int) -> Map:
         return lambda fuse: fused_on_cpu(layer[place], fuse)
 
-    maps = [Step(step[0].shape[-2], [map_of(layer, place) for layer in layers_of(step)])
-            for step, place in zip(steps, places)]
-    mask = mask_of(attention_mask, prompt_of(places, len(steps[0][0]), attention_mask))
-    return follow(maps, Kind(steps[0][0]), prompt, generated, mask, position, words)
+    maps = [Step(step[0].shape[-2], [map_of(layer, place) for layer in layers_of(step)], begin)
+            for step, place, begin in zip(steps, places, begins_of(steps))]
+    mask = mask_of(attention_mask, prompt_of(places, len(steps[0][0]), attention_mask), maps[0].new)
+    return follow(maps, Kind(steps[0][0]), prompt, generated, mask, position, words, maps[0].new, None)
+
+
+def begins_of(steps: Sequence[Any]) -> list[int]:
+    """The first position of each step of an output, by the shapes of its attention, [B, H, new, keys]."""
+    new, keys = steps[0][0].shape[-2:]
+    fixed = keys > new
+    if fixed and float(to_numpy(steps[0][0][..., new:]).max()) > 0:
+        raise Error(f"generate: its first step has {new} rows over {keys} positions, expected the whole prompt, as "
+                    "without prefill_chunk_size; capture generate() instead")
+    begins, end = [], 0
+    for step in steps:
+        new, keys = step[0].shape[-2:]
+        longest = max(layer.shape[-1] for layer in step)
+        if longest == new and new >= end:
+            begin = 0  # the whole text is read again
+        else:  # fewer keys than positions: a window dropped what it no longer sees
+            begin = end if fixed or longest < end + new else longest - new
+        if begin > end:
+            raise Error(f"generate: a step begins at position {begin}, expected {end} or less; give all steps of one "
+                        "generate()")
+        begins.append(begin)
+        end = begin + new
+    return begins
 
 
 def check_position(position: str) -> None:
@@ -225,10 +257,13 @@ def prompt_of(places: list[int], rows: int, each: Any) -> int:
     return places[0] * prompts // rows
 
 
-def mask_of(attention_mask: Any, item: int) -> NumPyArray | None:
+def mask_of(attention_mask: Any, item: int, length: int) -> NumPyArray | None:
     if attention_mask is None:
         return None
     mask: NumPyArray = to_numpy(attention_mask) != 0
+    if mask.ndim not in (1, 2) or mask.shape[-1] != length:
+        raise Error(f"attention_mask: has shape {list(mask.shape)}, expected {length} positions, those of the prompt; "
+                    "give the mask that generate() was given")
     return mask[item] if mask.ndim == 2 else mask
 
 
@@ -237,35 +272,108 @@ Map = Callable[[str], NumPyArray]  # the fused map of a layer, by the word of th
 
 @dataclass
 class Step:
-    """One step of generate(): how many positions are new, and the map of each layer, [new, positions]."""
+    """One step of generate(): how many positions are new, the map of each layer, [new, positions], and the first of the
+    new positions.
+
+    A step may begin before the end of the step before: without a cache each step reads the whole text again, and
+    guesses that turned out wrong are read again.
+    """
 
     new: int
     layers: list[Map]
+    begin: int
+
+
+def rows_of_text(begins: Sequence[int], news: Sequence[int]) -> list[tuple[int, int]]:
+    """The step, and the row in it, that each position of the text comes from: the last that computed it."""
+    rows: list[tuple[int, int]] = []
+    for step, (begin, new) in enumerate(zip(begins, news)):
+        if begin > len(rows):
+            raise Error(f"generate: step {step} begins at position {begin}, expected {len(rows)} or less; capture the "
+                        "whole of generate()")
+        rows[begin:] = [(step, row) for row in range(new)]
+    return rows
+
+
+def whole_rows(steps: Sequence[NumPyArray], begins: Sequence[int], chosen: Sequence[tuple[int, int]],
+               square: bool) -> NumPyArray:
+    """The rows of a text, [t, t] if `square` (keys are positions of the text), else [t, keys]."""
+    width = len(chosen) if square else max(step.shape[1] for step in steps)
+    out = np.zeros((len(chosen), width), dtype=np.float32)
+    for place, (step, row) in enumerate(chosen):
+        keys = steps[step][row]
+        if not square:
+            out[place, :len(keys)] = keys
+            continue
+        end = begins[step] + len(steps[step])
+        first = max(0, end - len(keys))  # a sliding window drops what it no longer sees
+        keys = keys[:min(end, width) - first]
+        out[place, first:first + len(keys)] = keys
+    return out
 
 
 def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generated: Sequence[str] | None,
-           mask: NumPyArray | None, position: str, words: Mapping[str, Any]) -> Generation:
-    """Pushes the new rows of each step through the engine's tracker."""
+           mask: NumPyArray | None, position: str, words: Mapping[str, Any], length: int,
+           count: int | None) -> Generation:
+    """Pushes the rows of a text through the engine's tracker. `length` is the prompt's, `count` how many tokens follow."""
     options, _ = split(words)
     refuse(words, "generation", ALL_ROWS)
     check_position(position)
-    fuse, length = options.words()["fuse"], steps[0].new
-    real = None if mask is None else np.flatnonzero(mask[-length:])
-    m = length if real is None else len(real)
-    tracker = _engine.Tracker(len(steps[0].layers), m, m + sum(step.new for step in steps[1:]), options, "generate")
+    chosen = rows_of_text([step.begin for step in steps], [step.new for step in steps])
+    count = len(chosen) - length + 1 if count is None else count
+    chosen = chosen[:length + count]  # guesses that nobody took come after
+    if len(chosen) < length + count - 1 or count < 1:
+        raise Error(f"generate: {len(chosen)} positions were read for a prompt of {length} and {count} new tokens; "
+                    "capture the whole of generate()")
+    real = np.arange(length) if mask is None else np.flatnonzero(mask)
+    m = len(real)
+    if m == 0:
+        raise Error("generate: the prompt is all padding, expected a token; choose another `item`")
+    if len({len(step.layers) for step in steps}) > 1:
+        raise Error("generate: its steps have different numbers of layers, expected as many in each; capture one "
+                    "generate()")
+    tracker = _engine.Tracker(len(steps[0].layers), m, m + len(chosen) - length, options, "generate")
     begin, end = tracker.range
-    positions = 0  # with padding
-    for k, step in enumerate(steps):
-        positions += step.new
+    for first, last in pieces(chosen, length):
+        step, top = steps[chosen[first][0]], chosen[first][1]
         for layer in range(begin, end):
-            rows = np.asarray(step.layers[layer](fuse), dtype=np.float32)
-            missing = positions - rows.shape[1]  # a sliding window drops what it no longer sees
-            rows = np.pad(rows, [(0, 0), (missing, 0)]) if missing > 0 else rows[:, :positions]
-            if real is not None:
-                rows = rows[real] if k == 0 else rows
-                rows = rows[:, np.concatenate([real, np.arange(length, positions)])]
-            tracker.push(layer, np.array(rows, order="C"))
-    return packed(tracker, m, len(steps), kind, prompt, generated, position, options)
+            rows = np.asarray(step.layers[layer](options.words()["fuse"]), dtype=np.float32)
+            rows = placed(rows, step)[top:top + last - first]
+            width = rows.shape[1]
+            places = np.concatenate([real[real < width], np.arange(length, width)])  # all columns, also of guesses
+            own = places[(places >= first) & (places < last)]
+            rows = finite(rows[own - first][:, places], layer)
+            if rows[places > own[:, None]].any():
+                raise Error(f"generate: positions of layer {layer} attend to what comes after them, expected causal "
+                            "attention: without it all rows change with every new token; ask for the rollout of a pass")
+            if len(rows):
+                tracker.push(layer, np.array(rows[:, places < last], order="C"))
+    return packed(tracker, m, count, kind, prompt, generated, position, options)
+
+
+def finite(rows: NumPyArray, layer: int) -> NumPyArray:
+    """The rows. Raises if one of them holds a number that is not finite."""
+    if not np.isfinite(rows).all():
+        raise Error(f"generate: layer {layer} holds a number that is not finite, expected probabilities; the model "
+                    "computed it: check its weights and precision")
+    return rows
+
+
+def pieces(chosen: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """Ranges of positions whose rows follow one another in one step; the end of the prompt ends one too."""
+    out: list[tuple[int, int]] = []
+    for place, (step, row) in enumerate(chosen):
+        if out and place != length and chosen[place - 1] == (step, row - 1):
+            out[-1] = out[-1][0], place + 1
+        else:
+            out.append((place, place + 1))
+    return out
+
+
+def placed(rows: NumPyArray, step: Step) -> NumPyArray:
+    """The rows of a step with one column for each position."""
+    gone = step.begin + step.new - rows.shape[1]  # a sliding window drops what it no longer sees
+    return np.pad(rows, [(0, 0), (gone, 0)]) if gone > 0 else rows
 
 
 def packed(tracker: _engine.Tracker, m: int, count: int, kind: Kind, prompt: Sequence[str] | None,

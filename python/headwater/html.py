@@ -30,6 +30,14 @@ def row_of(result: Attribution) -> str:
     return shaded(result.row(), names, result.has_signs)
 
 
+def shown(result: Attribution) -> str:
+    """Which row is shown, in words."""
+    if list(result.rows) == ["mean"]:
+        return "mean of all output tokens over the input tokens"
+    row = result.rows[result.shown_row()]
+    return f"output token {row}, {_engine.labels(result.tokens)[row]}, over the input tokens"
+
+
 def shaded(values: NumPyArray, labels: list[str], signs: bool = False) -> str:
     """A row as its tokens; the larger the value, the darker the background: green, or red and blue for signs."""
     largest = float(np.abs(values).max()) or 1.0
@@ -42,28 +50,33 @@ def shaded(values: NumPyArray, labels: list[str], signs: bool = False) -> str:
     return '<div style="line-height:1.9">' + " ".join(spans) + "</div>"
 
 
+def cells(title: str, maps: list[NumPyArray], largest: float) -> str:
+    """Maps as tables of coloured cells. No SVG: notebooks that are not trusted strip it."""
+    tables = []
+    for map in maps:
+        rows = "".join("<tr>" + "".join(
+            f'<td title="{float(value):.4g}" style="background:{colour(float(value) / (largest or 1.0))};width:10px;'
+            f'height:10px;padding:0;border:0"></td>' for value in line) + "</tr>" for line in map)
+        tables.append(f'<table style="border-collapse:collapse;display:inline-table;margin:4px">{rows}</table>')
+    return f"<div><small>{html.escape(title)}</small><br>{''.join(tables)}</div>"
+
+
 def square(result: Attribution) -> str:
-    """The map as a small picture; nothing if it is large or a single row."""
+    """The map as a small table; nothing if it is large or a single row."""
     values = result.matrix()
     if max(values.shape) > MOST_CELLS or len(values) < 2:
         return ""
-    largest = float(values.max()) or 1.0
-    size = 10
-    cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" '
-                    f'fill="{colour(float(value) / largest)}"><title>{float(value):.4g}</title></rect>'
-                    for i, line in enumerate(values) for j, value in enumerate(line))
-    rows, columns = values.shape
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{columns * size}" height="{rows * size}" role="img" '
-            f'aria-label="{html.escape(result.method)}">{cells}</svg>')
+    return cells(f"{result.method}: output tokens down, input tokens across", [values], float(values.max()))
 
 
 def page(result: Attribution) -> str:
     """The result as HTML; of a batch, its first item."""
     one = result.item(0) if result.batch else result
+    item = f", item 0 of {len(result.tokens)}" if result.batch else ""
     asked = ", ".join(f"{word} {value}" for word, value in one.options.items())
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
-    head = f"<b>{html.escape(one.method)}</b> of {html.escape(one.source)} <small>({html.escape(asked)})</small>"
-    return f"<div>{head}{row_of(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
+    head = f"<b>{html.escape(one.method)}</b> of {html.escape(one.source)}{item} <small>({html.escape(asked)})</small>"
+    return f"<div>{head}<br><small>{html.escape(shown(one))}</small>{row_of(one)}{square(one)}{'<ul>' + notes + '</ul>' if notes else ''}</div>"
 
 
 def lines(title: str, outputs: list[str], values: NumPyArray, inputs: list[str], signs: bool = False) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, Sequence, Unpack, runtime_checkable
 
 if TYPE_CHECKING:
-    from .arguments import OptionWords
+    from .arguments import AskedWords, CaptureWords, OptionWords
     from .encoder_decoder import EncoderDecoder
     from .generated import Generation
     from .result import Attribution
     from .source import Source
-    from .torch.stack import Stack
+    from .torch.maps import Maps
 
 
 @runtime_checkable
@@ -54,20 +54,20 @@ class Tokenizer(Protocol):
 class Recorded(Protocol):
     """A capture, as the methods see it without importing torch."""
 
-    def _on_device(self) -> bool: ...
+    def _on_device(self, **asked: Unpack[AskedWords]) -> bool: ...
 
-    def _as_source(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Source: ...
+    def _as_source(self, **asked: Unpack[AskedWords]) -> Source: ...
 
-    def _as_stack(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Stack: ...
+    def _as_maps(self, **asked: Unpack[AskedWords]) -> Maps: ...
 
     def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
-                 position: int | None = None, tokens: Sequence[Any] | None = None, call: int = -1,
-                 item: int | None = None, **words: Unpack[OptionWords]) -> Attribution: ...
+                 position: int | None = None, **words: Unpack[CaptureWords]) -> Attribution: ...
 
-    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None, item: int = 0,
-                   position: str = "predicting", beam_indices: Any = None,
-                   **words: Unpack[OptionWords]) -> Generation: ...
+    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
+                   attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
+                   call: int | None = None, **words: Unpack[OptionWords]) -> Generation: ...
 
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
-                        target_tokens: Sequence[str] | None = None, item: int = 0, beam_indices: Any = None,
-                        **words: Unpack[OptionWords]) -> EncoderDecoder: ...
+                        target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
+                        decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                        call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder: ...

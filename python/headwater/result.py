@@ -1,17 +1,20 @@
 """What the methods return: values of the kind that went in, and everything needed to tell two results apart."""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Iterator, Sequence
 
 import numpy as np
 
 from . import _engine
+from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, to_numpy
 from .errors import Error
+from .image import ImageAttribution, Place, image_of
 
 
-class Attribution:
+class Attribution(Arithmetic):
     """How much of each output token comes from each input token.
 
     `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
@@ -26,7 +29,8 @@ class Attribution:
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Array = None):
+                 panel: int = 0, values: Array = None, notes: Sequence[str] = (),
+                 images: Sequence[list[Place]] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row
@@ -47,7 +51,10 @@ class Attribution:
         self.relevance: Any = [fact["relevance"] for fact in facts] if batch else first["relevance"]
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
-        self.notes: list[str] = [note for fact in facts for note in fact["notes"]]
+        self._noted = list(notes)  # what the engine's record does not know
+        self._images = list(images)  # of each item
+        self._more: list[dict[str, Any]] = []  # and what else, for each item
+        self.notes: list[str] = [note for fact in facts for note in fact["notes"]] + self._noted
         self.values: Array = self._collect(facts) if values is None else values
 
     def _extra(self, name: str, count: int) -> Any:
@@ -141,7 +148,7 @@ class Attribution:
         k = range(len(self.tokens))[k]
         one = object.__new__(type(self))
         one.__dict__.update(self.__dict__)
-        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
+        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"] + self._noted
         one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
         one.relevance, one.heads, one.edges = (None if part is None else part[k]
                                                for part in (self.relevance, self.heads, self.edges))
@@ -171,6 +178,23 @@ class Attribution:
         found: NumPyArray = values[row]
         return found
 
+    def image(self, k: int = 0, *, row: int | None = None) -> ImageAttribution:
+        """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
+
+        `row` counts the rows of `values`; without it, the row of `shown_row`.
+        """
+        if self.batch:
+            raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
+        shown = self.shown_row() if row is None else row
+        output = "the mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[shown]]
+        places = self._images[self._k or 0] if self._images else []
+        return image_of(self.row(row), places, k, output, self.method)
+
+    @property
+    def images(self) -> Any:
+        """The images of a vision-language model: their grids and positions; of a batch, a list for each item."""
+        return self._images if self.batch else self._images[self._k or 0] if self._images else []
+
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
         """The k input tokens with the largest values, [(token, value), ...]; of a batch, a list for each item.
 
@@ -182,6 +206,15 @@ class Attribution:
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
         return largest(self.row(row), names, k, filter)
 
+    def words(self, offsets: Any = None) -> Attribution:
+        """The result by words: columns of a word's pieces are added, its rows averaged.
+
+        `offsets` are the tokenizer's offset_mapping without padding: pieces without a gap between them are one word.
+        Without them, the marks of the pieces ('##', the space marks of BPE and SentencePiece) say where words begin.
+        """
+        from .words import merged
+        return merged(self, offsets)
+
     # -- out of Python
 
     def _record(self) -> _engine.Results:
@@ -190,10 +223,13 @@ class Attribution:
 
     def to_json(self, *, filter: str = "", renormalise: bool = False) -> str:
         """The JSON that `headwater ... -o x.json` writes; of a batch, a list."""
-        return self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
+        text = self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
+        return with_notes(text, self._noted, self._more if self._k is None else self._more[self._k:self._k + 1])
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending. The pictures of a batch are numbered."""
+        if (self._noted or self._more) and os.fspath(path).endswith(".json"):
+            return write_json(path, self.to_json(filter=filter, renormalise=renormalise))
         self._record().save(os.fspath(path), item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def plot(self, *, item: int = 0, title: str | None = None, ax: Any = None) -> Any:
@@ -213,6 +249,22 @@ class Attribution:
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
+
+
+def with_notes(text: str, notes: list[str], more: Sequence[dict[str, Any]] = ()) -> str:
+    """The JSON of one or several results with more notes, and with other fields for each."""
+    if not notes and not more:
+        return text
+    read = json.loads(text)
+    for k, one in enumerate(read if isinstance(read, list) else [read]):
+        one |= more[k] if more else {}
+        one["notes"] = one.get("notes", []) + notes
+    return json.dumps(read, ensure_ascii=False)
+
+
+def write_json(path: str | os.PathLike[str], text: str) -> None:
+    from .saved import write_text, write_whole
+    write_whole(os.fspath(path), {".json": lambda part: write_text(part, text)})
 
 
 def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:
@@ -236,19 +288,23 @@ class Comparison:
     `agreement` is [P, P]: Spearman's rank correlation between two panels, averaged over their rows.
     """
 
-    def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False):
+    def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False,
+                 notes: Sequence[str] = ()):
         self._results = results
         self.by = by
+        self.notes = list(notes)
         self.panels: Sequence[Attribution] = [Attribution(results, kind, one_row=one_row, panel=panel)
                                               for panel in range(results.panels(0))]
         self.agreement: NumPyArray = results.agreement(0)
 
     def to_json(self, *, filter: str = "") -> str:
         """The JSON that `headwater compare ... -o x.json` writes."""
-        return self._results.json(filter=filter)
+        return with_notes(self._results.json(filter=filter), self.notes)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "") -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
+        if self.notes and os.fspath(path).endswith(".json"):
+            return write_json(path, self.to_json(filter=filter))
         self._results.save(os.fspath(path), filter=filter)
 
     def plot(self) -> Any:
@@ -309,18 +365,13 @@ class Metrics(dict[str, Any]):
     def to_json(self) -> str:
         """The numbers, options and notes as JSON."""
         if self._results is not None:
-            return self._results.json()
-        import json
+            known = self._results.metrics(0)["notes"]
+            return with_notes(self._results.json(), [note for note in self.notes if note not in known])
         return json.dumps({"headwater": _engine.version(), "method": "metrics", "options": self.options,
                            "metrics": dict(self), "notes": self.notes})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .json, .npz or .html, by the ending."""
+        """Writes .json, and what a file or a model gave also as .npz or .html, by the ending."""
         if self._results is not None:
             return self._results.save(os.fspath(path))
-        from .saved import write_whole
-        write_whole(os.fspath(path), {".json": self._write})
-
-    def _write(self, path: str) -> None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json() + "\n")
+        write_json(path, self.to_json())

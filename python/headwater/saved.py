@@ -30,6 +30,11 @@ def write_whole(path: str, writers: Mapping[str, Callable[[str], None]]) -> None
             os.remove(part)
 
 
+def write_text(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.rstrip("\n") + "\n")
+
+
 class Saved:
     """`.save(path)` for a class with `to_json()`, `arrays()` (.npy holds the first of them) and `plot()`."""
 
@@ -52,8 +57,7 @@ class Saved:
         write_whole(os.fspath(path), writers | {ending: self._write_picture for ending in PICTURES})
 
     def _write_json(self, path: str) -> None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json() + "\n")
+        write_text(path, self.to_json())
 
     def _write_npy(self, path: str) -> None:
         np.save(path, next(iter(self.arrays().values())))

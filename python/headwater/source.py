@@ -8,8 +8,10 @@ from typing import Any, Mapping, Sequence, TypeAlias, TypedDict
 import numpy as np
 
 from . import _engine
+from .arguments import DEFAULTS, OF_CAPTURES
 from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, to_numpy
 from .errors import Error
+from .image import Place
 from .protocols import DLPackArray, Recorded, WithAttentions
 
 
@@ -20,8 +22,11 @@ class Source:
     asks for it.
     """
 
-    def __init__(self, inputs: _engine.Inputs, kind: Kind, name: str, batch: bool | None = None):
+    def __init__(self, inputs: _engine.Inputs, kind: Kind, name: str, batch: bool | None = None,
+                 notes: list[str] | None = None, images: list[list[Place]] | None = None):
         self.inputs = inputs
+        self.images = images or []  # of each item, of a vision-language model
+        self.notes = notes or []  # for every result
         self.kind = kind
         self.name = name
         self.batch = len(inputs) > 1 if batch is None else batch
@@ -71,7 +76,8 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
          sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None, prompt: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
          image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None, truncate: bool = False,
-         name: str | None = None, call: int | None = None) -> Source:
+         name: str | None = None, stack: str | None = None, call: int | None = None, missing: str = "error",
+         repeated: str = "error") -> Source:
     """Opens a path, arrays, a list of layers, the output of a Hugging Face model, or a model directory.
 
     Arrays are [n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]; a list has one array a layer, each [n, n],
@@ -79,8 +85,10 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     are cropped. `tokens` is a list of n words, or one such list for each item. `sums='any'` accepts rows that do not
     sum to 1, `nan='identity'` replaces rows that hold NaN. A model directory, or the name of a model that ships, needs
     `text` (one or several), `text_pair`, `prompt` (one or several: as text, for a model that predicts the next word,
-    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. `call` chooses among the calls
-    that a capture saw. Raises headwater.Error.
+    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. `stack` and
+    `call` choose among the stacks and calls that a capture saw. `missing='residual'` takes layers whose attention could not
+    be recorded as passing everything on, `repeated='layers'` takes the calls of one module as layers. Raises
+    headwater.Error.
     """
     if isinstance(source, Source):
         return source
@@ -89,9 +97,11 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
         for word, value in (inputs_of_model | dict(axes=axes or None)).items():
             if value is not None:
                 raise Error(f"`{word}`: was given with a capture, which has its own input; leave it out")
-        return source._as_source(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
-    if call is not None:
-        raise Error("`call`: is for captures only; leave it out")
+        if sums != "checked":
+            raise Error("`sums`: was given with a capture, whose rows are a model's own; leave it out")
+        return source._as_source(tokens=tokens, attention_mask=attention_mask, nan=nan, stack=stack, call=call,
+                                 missing=missing, repeated=repeated)
+    refuse_capture_words(dict(stack=stack, call=call, missing=missing, repeated=repeated))
     if isinstance(source, (str, os.PathLike)):
         return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, tokens=tokens, axes=axes, sums=sums,
                           nan=nan)
@@ -118,6 +128,13 @@ def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, i
     several = not all(isinstance(one, (str, type(None))) for one in (text, prompt))
     batch = several or isinstance(image, (list, tuple)) if given else None
     return Source(inputs, Kind(), path, batch=batch)
+
+
+def refuse_capture_words(words: Mapping[str, Any]) -> None:
+    """Raises for keywords that choose among what a capture saw."""
+    for word in OF_CAPTURES:
+        if words.get(word, DEFAULTS.get(word)) != DEFAULTS.get(word):
+            raise Error(f"`{word}`: is for captures only; leave it out")
 
 
 class ReadWords(TypedDict):

@@ -142,7 +142,7 @@ def test_maps_can_be_kept_instead_of_inputs():
         model(input_ids=ids, attention_mask=mask)
     with torch.no_grad(), hw.capture(model) as other:
         model(input_ids=ids, attention_mask=mask)
-    assert all(record.query is None for record in seen._call().records)
+    assert all(record.query is None for record in seen._answer().records)
     assert (seen.rollout(item=1).values - other.rollout(item=1, fuse="max").values).abs().max() < 1e-6
     with pytest.raises(hw.Error, match="fused by max"):
         seen.rollout(fuse="mean")
@@ -213,10 +213,13 @@ def test_a_call_among_several_can_be_chosen():
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=torch.tensor([[5, 6, 7]]))
         model(input_ids=torch.tensor([[5, 6, 7, 8, 9]]))
-    assert seen.rollout().shape == (5, 5) and seen.rollout(call=0).shape == hw.raw(seen, call=0).shape == (3, 3)
+    assert seen.rollout(call=-1).shape == (5, 5) and seen.rollout(call=0).shape == hw.raw(seen, call=0).shape == (3, 3)
     assert seen.metrics(call=0)["seq_length"] == 3 and len(seen.compare(by="fuse", call=0).panels[0].tokens) == 3
     with pytest.raises(hw.Error, match="has no call 2, expected 0 to 1"):
         seen.rollout(call=2)
+    with pytest.raises(hw.Error, match="ran 2 times, expected one call to be chosen") as error:
+        seen.rollout()
+    assert "call 0: 3 tokens" in str(error.value) and "call 1: 5 tokens" in str(error.value)
 
 
 def test_padding_can_be_told_afterwards_and_words_that_mean_nothing_are_refused():

@@ -81,7 +81,7 @@ def test_what_changes_scores_matters_in_these_models(word, without):
     ids, mask, _ = ids_and_mask("right")
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=ids, attention_mask=mask)
-    record = seen._self_attention()[0]
+    record = seen._answer().records[0]
     right = record.map(0, "mean", range(13), None, None)
     setattr(record, without, None)
     record.causal = without == "mask"

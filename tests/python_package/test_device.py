@@ -99,8 +99,8 @@ def test_results_are_written_like_the_engines(layers, tmp_path):
 
 
 def test_only_what_lies_on_a_device_goes_there(layers):
-    assert not lies_on_device(layers) and not lies_on_device(layers[0].numpy())
-    assert lies_on_device([layer.to("meta") for layer in layers])
+    assert not lies_on_device(layers, {}) and not lies_on_device(layers[0].numpy(), {})
+    assert lies_on_device([layer.to("meta") for layer in layers], {})
 
 
 def test_layers_on_two_devices_are_refused(layers):
@@ -113,14 +113,14 @@ def test_layers_on_two_devices_are_refused(layers):
 def test_what_torch_cannot_do_the_engine_says(monkeypatch, layers, words):
     with pytest.raises(hw.Error) as expected:
         hw.rollout(layers, **words)
-    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention: True)
+    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention, asked: True)
     with pytest.raises(hw.Error) as found:
         hw.rollout(layers, **words)
     assert str(found.value) == str(expected.value)
 
 
 def test_rows_on_a_device_are_checked_as_the_engine_does(monkeypatch, layers):
-    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention: True)
+    monkeypatch.setattr("headwater.arrays.lies_on_device", lambda attention, asked: True)
     layers[2][1, 3] *= 2
     with pytest.raises(hw.Error, match="layer 2, head 1, row 3 sums to 2"):
         hw.rollout(layers)

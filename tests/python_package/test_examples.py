@@ -33,5 +33,5 @@ def test_the_notebook_runs_and_shows_its_results(tmp_path, monkeypatch):
     assert all(not cell.get("outputs") for cell in notebook.cells), "it is kept without outputs"
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
-    assert any("text/html" in out.get("data", {}) and "<svg" in out["data"]["text/html"] for out in outputs)
+    assert any("text/html" in out.get("data", {}) and "<table" in out["data"]["text/html"] for out in outputs)
     assert any("image/png" in out.get("data", {}) for out in outputs)

@@ -75,7 +75,7 @@ def test_a_generation_names_its_tokens(tmp_path):
     for words in (dict(row=0), dict(row="cls")):
         with pytest.raises(hw.Error, match="`row` .* is not an option of generation"):
             seen.generation(**words)
-    with pytest.raises(hw.Error, match="holds single steps"):
+    with pytest.raises(hw.Error, match="ask .generation"):
         seen.rollout()
 
 

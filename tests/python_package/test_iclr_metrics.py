@@ -171,7 +171,7 @@ def test_work_that_was_stopped_goes_on(tmp_path):
     assert json.loads(path.read_text())["batches"] == 2 and sizes == [3, 3]
     summary = hw.metrics_over(model, loader(), resume=path)
     assert summary.count == 7 and sizes == [3, 3, 1]
-    with pytest.raises(hw.Error, match="is of layer -1"):
+    with pytest.raises(hw.Error, match="is of layer_idx -1"):
         hw.metrics_over(model, loader(), resume=path, layer_idx=0)
     path.write_text("[]")
     with pytest.raises(hw.Error, match="is no file of"):

@@ -42,7 +42,7 @@ def test_output_and_maps_come_without_sdpa(name, monkeypatch):
         model.set_attn_implementation("sdpa")
         calls = counted(monkeypatch)
         seen, out = run(model)
-    assert not calls and all(record.mean is not None for record in seen._call().records)
+    assert not calls and all(record.mean is not None for record in seen._answer().records)
     assert (out - expected[0]).abs().max() <= 2e-6 * expected[0].abs().max()
     for item in (0, 1):
         for fuse in ("mean", "max", "head:1"):
@@ -55,7 +55,7 @@ def test_output_and_maps_come_without_sdpa(name, monkeypatch):
 def test_the_map_is_the_one_that_queries_and_keys_give_later():
     with torch.no_grad():
         seen, _ = run(make(*TEXT["llama"], attention="sdpa"))
-    record = seen._self_attention()[0]
+    record = seen._answer().records[0]
     made = record.map(1, "mean", range(3, 9), None, None)
     record.mean = None
     assert torch.equal(made, record.map(1, "mean", range(3, 9), None, None))
@@ -91,7 +91,7 @@ def test_a_forked_child_can_ask_what_its_parent_captured():
     words = dict(hidden_size=128, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32, vocab_size=300)
     with torch.no_grad(), hw.capture(make("BertModel", "BertConfig", words, attention="sdpa")) as seen:
         seen.model(input_ids=torch.arange(5, 255)[None])
-    assert all(record.mean is not None for record in seen._call().records)
+    assert all(record.mean is not None for record in seen._answer().records)
     expected = seen.rollout().numpy()
     child = os.fork()
     if child == 0:
@@ -109,7 +109,7 @@ def test_a_nan_in_the_model_stays_one():
         model.encoder.layer[1].attention.self.key.bias[3] = float("nan")
         seen, out = run(model)
     assert out.isnan().all()
-    with pytest.raises(hw.Error, match="layer 1, row 0 holds a number that is not finite"):
+    with pytest.raises(hw.Error, match="layer.1.attention.self: row 0 of item 0 holds a number that is not finite"):
         seen.rollout()
 
 
@@ -133,7 +133,7 @@ def test_torch_computes_where_the_engine_does_not_serve(words, prepare, monkeypa
         calls = counted(monkeypatch)
         torch.manual_seed(1)
         seen, out = run(model, **words)
-    assert len(calls) == len(seen.layers) and all(record.mean is None for record in seen._call().records)
+    assert len(calls) == len(seen.layers) and all(record.mean is None for record in seen._answer().records)
     assert torch.equal(out, plain)
 
 

@@ -6,9 +6,10 @@ from typing import Any, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from ..errors import Error
 from ..result import Metrics
 from ..torch.recording import check_model
-from ..torch.metrics import Fold, Sums, item_sums, total_of
+from ..torch.metrics import Fold, Sums, chunked_maps, item_sums, total_of
 
 
 class ICLRMetrics:
@@ -31,20 +32,32 @@ class ICLRMetrics:
         return {key: value for key, value in sums.numbers().items() if key.startswith("rollout")}
 
 
+    def _process_attention_chunked(self, model: torch.nn.Module, batch: Mapping[str, Any],
+                                   chunk_size: int) -> tuple[Tensor, ...] | None:
+        """The attention of each layer with its heads averaged, [B, n, n], computed chunk_size items at a time.
+
+        None if the model has no attention. Raises headwater.Error.
+        """
+        check_model(model)
+        if chunk_size < 1:
+            raise Error(f"`chunk_size` {chunk_size}: expected 1 or more items; for example 8")
+        return chunked_maps(model, batch, chunk_size)
+
+
 def heads_first(layer: Tensor) -> Tensor:
     """[B, H, n, n] of [B, n, n] or [n, n], which stand for one head."""
     return layer if layer.ndim == 4 else layer[:, None] if layer.ndim == 3 else layer[None, None]
 
 
 def compute_attention_attribution(model: torch.nn.Module, input_batch: Mapping[str, Any], layer_idx: int = -1,
-                                  attention_layer_pattern: str | None = None) -> Metrics:
+                                  attention_layer_pattern: str | None = None, *, stack: str | None = None) -> Metrics:
     """Runs `model(**input_batch)` and returns eight numbers on its attention.
 
     They are mean_attention, max_attention, attention_entropy and attention_concentration of layer `layer_idx`,
     rollout_max, rollout_entropy, batch_size and seq_length. input_batch holds input_ids [B, n], attention_mask [B, n]
     and whatever else the model takes. attention_layer_pattern is a regular expression; modules whose whole name it
-    matches are looked at. Raises headwater.Error.
+    matches are looked at. stack chooses one of several stacks of layers. Raises headwater.Error.
     """
     check_model(model)
-    total = total_of(item_sums(model, input_batch, layer_idx, attention_layer_pattern))
-    return Metrics(total.numbers(), Fold.OPTIONS.words())
+    each, notes = item_sums(model, input_batch, layer_idx, attention_layer_pattern, stack=stack)
+    return Metrics(total_of(each).numbers(), Fold.OPTIONS.words(), notes)

@@ -38,6 +38,8 @@ class AttentionRollout:
         return [layer[0] if layer.ndim == 4 else layer for layer in attention_layers]
 
     def _typed(self, values: Array, like: Array) -> Array:
+        if like.dtype.itemsize < 4:  # half precision goes in, float32 comes out: products of layers need the bits
+            return values
         return values.to(like.dtype) if is_torch(values) else values.astype(like.dtype, copy=False)
 
     def compute_rollout(self, attention_layers: Sequence[Array]) -> Array:

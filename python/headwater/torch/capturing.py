@@ -1,18 +1,18 @@
 """Attention of a running PyTorch model, without eager attention and without heads x n x n."""
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence, Unpack
+import os
+from typing import Any, Callable, Iterator, Mapping, Sequence, Unpack
 
 import torch
 from torch import Tensor
 
-from ..arguments import CaptureWords, OptionWords, spelled_out
+from ..arguments import AskedWords, CaptureWords, OptionWords, spelled_out
 from ..encoder_decoder import EncoderDecoder
 from ..errors import Error
 from ..generated import Generation
 from ..protocols import Tokenizer
 from ..result import Attribution, Comparison, Metrics
-from .padding import lengths
 from .recording import Recording
 
 
@@ -47,7 +47,11 @@ class Capture(Recording):
 
     @spelled_out
     def rollout(self, *, by_layer: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
-        """`headwater.rollout` of what was recorded. `tokens` names the tokens, `call` chooses among the model's calls."""
+        """`headwater.rollout` of what was recorded.
+
+        `stack` and `call` choose among several stacks and calls: print(seen) lists them. `missing='residual'` takes
+        layers whose attention could not be recorded as passing everything on.
+        """
         from ..methods import rollout
         return rollout(self, by_layer=by_layer, **self._asked_fuse(words))
 
@@ -85,43 +89,68 @@ class Capture(Recording):
         from ..methods import compare
         return compare(self, other, by=by, layer=layer, **self._asked_fuse(words))
 
-    def maps(self, *, fuse: str = "mean", item: int = 0, call: int = -1) -> list[Tensor]:
+    @spelled_out
+    def maps(self, *, fuse: str = "mean", item: int = 0, **asked: Unpack[AskedWords]) -> list[Tensor]:
         """The fused maps of an item, a tensor [n, n] for each layer, with nothing added."""
-        records, real, _ = self._parts(None, call)
-        if not -len(real) <= item < len(real):
-            raise Error(f"capture: has no item {item}, expected 0 to {len(real) - 1} (or -1 for the last); choose "
+        found = self._answer(**asked)
+        count = len(found.tokens)
+        if not -count <= item < count:
+            raise Error(f"capture: has no item {item}, expected 0 to {count - 1} (or -1 for the last); choose another")
+        item, rows = range(count)[item], found.rows()
+        return [rows(item, layer, fuse, 0, len(found.tokens[item])) for layer in range(len(found.records))]
+
+    @spelled_out
+    def heads(self, into: Callable[[int, Tensor], None] | str | os.PathLike[str] | None = None, *, item: int = 0,
+              **asked: Unpack[AskedWords]) -> Iterator[tuple[int, Tensor]] | None:
+        """Every head of every layer of an item, [H, n, n], one layer at a time: (layer, heads), in order.
+
+        With `into` they go to a function of layer and heads, or to a .npz file with one array for each layer.
+        """
+        from .all_heads import each_layer, stream
+        found = self._answer(**asked)
+        if not -len(found.tokens) <= item < len(found.tokens):
+            raise Error(f"capture: has no item {item}, expected 0 to {len(found.tokens) - 1} (or -1 for the last); choose "
                         "another")
-        item = range(len(real))[item]
-        return [record.map(item, fuse, range(lengths(real, record.queries)[item]), real[item], real[item])
-                for record in records]
+        item = range(len(found.tokens))[item]
+        layers = each_layer(found, item)
+        if into is None:
+            return layers
+        stream(layers, into, found.tokens[item])
+        return None
 
     @spelled_out
     def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
-                 position: int | None = None, tokens: Sequence[Any] | None = None, call: int = -1,
-                 item: int | None = None, **words: Unpack[OptionWords]) -> Attribution:
+                 position: int | None = None, **words: Unpack[CaptureWords]) -> Attribution:
         """Gradient x attention for an output of the model: [n, n] for each item.
 
-        `target` is the output: a class or token (a number, or one for each item), 'best' (the largest logit), or a
-        function of the model's output that returns one number, or one for each item. If the model has logits for
-        every token, `position` says whose (default: the last real one). `rule` is 'gradient', 'gradient-rollout' or
-        'chefer'; `layer` chooses one layer.
+        `target` is the output: a class or token (a number, or one for each item), a class by its name in the model's
+        config, 'best' (the largest logit), or a function of the model's output that returns one number, or one for
+        each item. If the model has logits for every token, `position` says whose (default: the last real one). `rule`
+        is 'gradient', 'gradient-rollout' or 'chefer'; `layer` chooses one layer. The result has `.rule` and `.target`.
         """
         from .gradient import gradient
-        return gradient(self, target, rule=rule, layer=layer, position=position, tokens=tokens, call=call, item=item,
-                        **words)
+        return gradient(self, target, rule=rule, layer=layer, position=position, **words)
 
     @spelled_out
-    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None, item: int = 0,
-                   position: str = "predicting", beam_indices: Any = None,
-                   **words: Unpack[OptionWords]) -> Generation:
-        """`headwater.generation` of a captured generate(): a row over the prompt for every new token."""
+    def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
+                   attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
+                   call: int | None = None, **words: Unpack[OptionWords]) -> Generation:
+        """`headwater.generation` of a captured generate(): a row over the prompt for every new token.
+
+        `call` chooses among several generate().
+        """
         from .generation import generation
-        return generation(self, prompt, generated, item, position, beam_indices, words)
+        return generation(self, prompt, generated, attention_mask, item, position, beam_indices, call, words)
 
     @spelled_out
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
-                        target_tokens: Sequence[str] | None = None, item: int = 0, beam_indices: Any = None,
-                        **words: Unpack[OptionWords]) -> EncoderDecoder:
-        """`headwater.encoder_decoder` of what was recorded: decoder rows over target and source tokens."""
+                        target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
+                        decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                        call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
+        """`headwater.encoder_decoder` of what was recorded: decoder rows over target and source tokens.
+
+        `call` chooses among several passes or generate().
+        """
         from .generation import encoder_decoder
-        return encoder_decoder(self, source_tokens, target_tokens, item, beam_indices, words)
+        return encoder_decoder(self, source_tokens, target_tokens, attention_mask, decoder_attention_mask, item,
+                               beam_indices, call, words)

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from .. import _engine
-from ..arguments import READING, one_row, split
+from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
 from .products import product
 
 if TYPE_CHECKING:
-    from .stack import Stack
+    from .maps import Maps
 
 # -- one layer
 
@@ -75,33 +75,33 @@ def prepare(map: Tensor, options: Mapping[str, Any]) -> Tensor:
 # -- the layers of an item
 
 
-def prepared(stack: Stack, item: int, words: Mapping[str, Any], layers: range) -> Iterator[tuple[Tensor, Tensor]]:
+def prepared(maps: Maps, item: int, words: Mapping[str, Any], layers: range) -> Iterator[tuple[Tensor, Tensor]]:
     """Each layer's matrix, and how many of its rows were empty. Preset metrics leaves the lowest layer as it is."""
     for layer in layers:
-        map = stack.map(item, layer, words["fuse"])
+        map = maps.map(item, layer, words["fuse"])
         as_it_is = words["preset"] == "metrics" and layer == min(layers)
         yield map, torch.zeros((), dtype=torch.long, device=map.device) if as_it_is else prepare(map, words)
 
 
-def roll(stack: Stack, item: int, options: _engine.Options, rows: list[int] | str,
+def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
          by_layer: bool) -> tuple[list[Tensor], int]:
     """Rollout of an item: one matrix, or one for each top layer; and how many rows were empty."""
     words = options.words()
-    begin, end = options.range(len(stack.heads), stack.name)
+    begin, end = options.range(len(maps.heads), maps.name)
     from_below = words["preset"] == "metrics"  # A_0 A_1 ... instead of ... A_1 A_0
-    n = len(stack.tokens[item])
+    n = len(maps.tokens[item])
     total: Tensor | None = None
     empty: Any = 0
     if not by_layer and (isinstance(rows, str) or len(rows) < n):
-        total = torch.full((1, n), 1 / n, device=stack.device) if isinstance(rows, str) else \
-            torch.nn.functional.one_hot(torch.tensor(rows, device=stack.device), n).float()
+        total = torch.full((1, n), 1 / n, device=maps.device) if isinstance(rows, str) else \
+            torch.nn.functional.one_hot(torch.tensor(rows, device=maps.device), n).float()
         order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
-        for map, gone in prepared(stack, item, words, order):
+        for map, gone in prepared(maps, item, words, order):
             total, empty = total @ map, empty + gone
         return [total], int(empty)
     out = []
-    lower, coarse = stack.lower(item), stack.coarse
-    for map, gone in prepared(stack, item, words, range(begin, end)):
+    lower, coarse = maps.lower(item), maps.coarse
+    for map, gone in prepared(maps, item, words, range(begin, end)):
         if total is None:
             total = map
         elif from_below:
@@ -122,12 +122,12 @@ def pick(matrix: Tensor, rows: list[int] | str) -> Tensor:
     return matrix if len(rows) == len(matrix) else matrix[rows]
 
 
-def mean_of_layers(stack: Stack, item: int, options: _engine.Options,
+def mean_of_layers(maps: Maps, item: int, options: _engine.Options,
                    rows: list[int] | str) -> tuple[list[Tensor], int]:
-    begin, end = options.range(len(stack.heads), stack.name)
+    begin, end = options.range(len(maps.heads), maps.name)
     total: Tensor | None = None
     empty: Any = 0
-    for map, gone in prepared(stack, item, options.words(), range(begin, end)):
+    for map, gone in prepared(maps, item, options.words(), range(begin, end)):
         total, empty = map if total is None else total.add_(map), empty + gone
     assert total is not None
     return [pick(total / (end - begin), rows)], int(empty)
@@ -138,37 +138,63 @@ def mean_of_layers(stack: Stack, item: int, options: _engine.Options,
 
 def device_method(method: str, attention: Any, *, by_layer: bool = False, layer: int = -1, **words: Any) -> Attribution:
     """rollout, average or raw on a device; the values stay there."""
-    from .stack import stack_of
-    options, rest = split(words, READING)
+    from .maps import maps_of
+    options, rest = split(words, (*READING, *ASKED))
     item = rest.pop("item", None)
-    stack = stack_of(attention, **rest)
-    items = range(len(stack.tokens)) if item is None else [range(len(stack.tokens))[item]]
+    maps = maps_of(attention, **rest)
+    items = range(len(maps.tokens)) if item is None else [range(len(maps.tokens))[item]]
     results, values = _engine.Results(), []
     for k in items:
-        rows = options.rows(stack.tokens[k], stack.name)
+        rows = options.rows(maps.tokens[k], maps.name)
         if method == "raw":
-            map = stack.map(k, range(len(stack.heads))[layer], options.words()["fuse"])
+            map = maps.map(k, range(len(maps.heads))[layer], options.words()["fuse"])
             matrices, empty = [pick(map, rows)], 0
         elif method == "average":
-            matrices, empty = mean_of_layers(stack, k, options, rows)
+            matrices, empty = mean_of_layers(maps, k, options, rows)
         else:
-            matrices, empty = roll(stack, k, options, rows, by_layer)
-        begin, end = options.range(len(stack.heads), stack.name)
-        results.add(method, options, stack.tokens[k], [] if isinstance(rows, str) else rows,
-                    list(range(begin, end)) if by_layer else [], stack.heads,
-                    [_engine.empty_rows_note(empty, options)] if empty else [], stack.name, k, len(stack.tokens),
-                    stack.padded)
+            matrices, empty = roll(maps, k, options, rows, by_layer)
+        begin, end = options.range(len(maps.heads), maps.name)
+        results.add(method, options, maps.tokens[k], [] if isinstance(rows, str) else rows,
+                    list(range(begin, end)) if by_layer else [], maps.heads,
+                    ([_engine.empty_rows_note(empty, options)] if empty else []) + maps.notes, maps.name, k,
+                    len(maps.tokens), maps.padded)
         value = torch.stack(matrices) if by_layer else matrices[0]
         values.append(value[..., 0, :] if one_row(words) and value.shape[-2] == 1 else value)
-    batch = stack.batch and item is None
+    batch = maps.batch and item is None
     kind = Kind(values[0])
-    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0])
+    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
+                             images=[maps.images[k] for k in items if maps.images])
 
 
 class DeviceAttribution(Attribution):
     """A result whose values are on a device. They are copied to the engine's record when it is needed."""
 
     _filled = False
+    rule: str | None = None  # of a gradient
+    target: Any = None  # of a gradient: name, id, row and value of the output; of a batch, a list
+
+    def _set_target(self, rule: str, targets: list[dict[str, Any]]) -> None:
+        self.rule, self.target = rule, targets if self.batch else targets[0]
+        self._more = [dict(rule=rule, target=one) for one in targets]
+
+    input_gradient: Any = None  # of a gradient: the length of dy/dx for each token's embedding x; of a batch, a list
+    input_gradient_times_input: Any = None  # and x dy/dx
+
+    def _set_inputs(self, each: list[tuple[Tensor, Tensor]]) -> None:
+        norms, times = [norm for norm, _ in each], [product for _, product in each]
+        self.input_gradient = norms if self.batch else norms[0]
+        self.input_gradient_times_input = times if self.batch else times[0]
+        for fields, norm, product in zip(self._more, norms, times):
+            fields |= dict(input_gradient=norm.tolist(), input_gradient_times_input=product.tolist())
+
+    def item(self, k: int) -> Attribution:
+        """Item k of a batch as a result of its own. It shares its values with this one."""
+        one = super().item(k)
+        if self.batch and isinstance(one, DeviceAttribution):
+            for name in ("target", "input_gradient", "input_gradient_times_input"):
+                each = getattr(self, name)
+                setattr(one, name, each[k] if each is not None else None)
+        return one
 
     def _record(self) -> _engine.Results:
         if not self._filled:
@@ -184,17 +210,17 @@ class DeviceAttribution(Attribution):
 def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
     """The eight metrics on a device."""
     from .metrics import Sums
-    from .stack import stack_of
+    from .maps import maps_of
     words.setdefault("preset", "metrics")
-    options, rest = split(words, READING)
+    options, rest = split(words, (*READING, *ASKED))
     rest.pop("item", None)
-    stack = stack_of(attention, **rest)
+    maps = maps_of(attention, **rest)
     total, empty = Sums(), 0
-    total.length = stack.padded
-    for k in range(len(stack.tokens)):
-        matrices, gone = roll(stack, k, options, list(range(len(stack.tokens[k]))), False)
-        total.add(stack.map(k, range(len(stack.heads))[layer], "mean"), matrices[0])
+    total.length = maps.padded
+    for k in range(len(maps.tokens)):
+        matrices, gone = roll(maps, k, options, list(range(len(maps.tokens[k]))), False)
+        total.add(maps.map(k, range(len(maps.heads))[layer], "mean"), matrices[0])
         empty += gone
-    begin, end = options.range(len(stack.heads), stack.name)
-    notes = [_engine.empty_rows_note(empty, options)] if empty else []
+    begin, end = options.range(len(maps.heads), maps.name)
+    notes = ([_engine.empty_rows_note(empty, options)] if empty else []) + maps.notes
     return Metrics(total.numbers(), options.words() | {"layers": [begin, end]}, notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from . import interface
+from . import interface, switches
 from .patch import of_weights
 
 if TYPE_CHECKING:
@@ -17,22 +17,26 @@ if TYPE_CHECKING:
 KINDS = ("attention", "attn")
 
 
-def begin(capture: Recording, modules: list[torch.nn.Module], ask: bool) -> None:
-    """Hooks `modules`. With `ask`, the model is told to return its attention if it would not."""
+def begin(capture: Recording, modules: list[torch.nn.Module]) -> None:
+    """Hooks `modules`. The model is told to return its attention if it would not."""
     capture._asked = False
     wanted = asked_by_caller(capture)
     if interface.usable(capture.model):
         run_eager(capture)  # then its modules always return weights
-    elif ask:
+    else:
         ask_configs(capture)
 
     def take(module: torch.nn.Module, args: Any, out: Any) -> Any:
+        frame = capture._frames.thread.frame
+        if frame is None or frame.module is not module or frame.inside or not capture._wants(module):
+            return None  # what it does is recorded already, or nobody wants it
         parts = out if isinstance(out, (tuple, list)) else [out]
         for place, part in enumerate(parts):
             if looks_like_attention(part):
-                capture._keep(of_weights(part, capture._fuse), module)
+                capture._keep(of_weights(part, capture._fuse), module, "eager")
                 if capture._asked and isinstance(out, tuple) and not (wanted and wanted[-1]):
-                    return (*out[:place], None, *out[place + 1:])
+                    # Nobody else wants them. Some models look at their shape, so something of that shape stays.
+                    return (*out[:place], part.new_zeros(()).expand(part.shape), *out[place + 1:])
                 return None
         return None
 
@@ -47,8 +51,11 @@ def asked_by_caller(capture: Recording) -> list[bool]:
     """
     wanted: list[bool] = []
 
-    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> None:
+    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> Any:
         wanted.append(bool(words.get("output_attentions")) or (wanted[-1] if wanted else False))
+        if capture._asked and words.get("output_attentions", True) is False:  # generate() says so at every step
+            return args, {**words, "output_attentions": True}
+        return None
 
     def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
         if wanted:
@@ -70,18 +77,16 @@ def run_eager(capture: Recording) -> None:
     """Switches to eager attention while the capture is open."""
     for config in configs_of(capture):
         before = getattr(config, "_attn_implementation_internal", None)
-        if before not in (None, "eager"):
-            capture._restore.append((config, "_attn_implementation_internal", before))
-            config._attn_implementation_internal = "eager"
+        if before not in (None, "eager") or switches.is_replaced(config, "_attn_implementation_internal"):
+            switches.replace(capture, config, "_attn_implementation_internal", lambda _: "eager")
 
 
 def ask_configs(capture: Recording) -> None:
     """Tells the model to return attention, by its configs."""
     for config in configs_of(capture):
-        if not getattr(config, "output_attentions", True) and \
-                getattr(config, "_attn_implementation", "eager") == "eager":
-            capture._restore.append((config, "output_attentions", False))
-            config.output_attentions = True
+        asks = getattr(config, "output_attentions", True) and not switches.is_replaced(config, "output_attentions")
+        if not asks and getattr(config, "_attn_implementation", "eager") == "eager":
+            switches.replace(capture, config, "output_attentions", lambda _: True)
             capture._asked = True
 
 

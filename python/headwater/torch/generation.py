@@ -3,106 +3,256 @@
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
-import numpy as np
+import torch
+from torch import Tensor
 
 from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
-from ..generated import Generation, Map, Step, follow, mask_of, places_of, prompt_of
-from .padding import Positions, real_positions
+from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
+from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
+from .blocks import Positions
 from .record import Record
-from .recording import CROSS, Recording
+from .recording import Recording
+from .stacks import Run, Stack, choose, encoders, layers_of, listed
 
 
-def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, item: int, position: str,
-               beam_indices: Any, words: Mapping[str, Any]) -> Generation:
-    """Generation of a captured model.generate()."""
-    passes = [one for one in seen._passes if one.records]
-    if not passes:
-        seen._call()
-    steps = [[record for record in one.records if not CROSS.search(record.name)] for one in passes]
-    first = steps[0][0]
-    places = places_of(beam_indices, item, len(steps), first.batch)
-    check_places([records[0] for records in steps], places)
+@dataclass
+class Text:
+    """The runs that wrote one text, or one batch of texts, and what generate() was given and returned."""
 
+    runs: list[Run]
+    layers: list[list[Record]]
+    prompt: int | None = None
+    mask: Tensor | None = None
+    sequences: Tensor | None = None
+
+    @property
+    def first(self) -> Record:
+        return self.layers[0][0]
+
+
+def texts_of(seen: Recording, stack: Stack, call: int | None) -> Text:
+    """The runs of one generate(), or of one loop that somebody wrote."""
+    generates = sorted({run.one.generate for run in stack.runs if run.one.generate is not None})
+    if generates:
+        number = one_of(generates, call, seen, stack, "generate()")
+        runs = [run for run in stack.runs if run.one.generate == number]
+        made = seen._frames.generated[number]
+        return Text(runs, layers_each(seen, runs), made.prompt, made.mask, made.sequences)
+    loops: list[list[Run]] = []
+    for run in stack.runs:
+        if loops and goes_on(loops[-1][-1], run):
+            loops[-1].append(run)
+        else:
+            loops.append([run])
+    runs = loops[one_of(list(range(len(loops))), call, seen, stack, "texts")]
+    return Text(runs, layers_each(seen, runs))
+
+
+def one_of(numbers: list[int], call: int | None, seen: Recording, stack: Stack, what: str) -> int:
+    if call is None and len(numbers) > 1:
+        raise Error(f"{type(seen.model).__name__}: the capture holds {len(numbers)} {what}, expected one to be chosen; "
+                    f"choose it with `call` (0 to {len(numbers) - 1}):{listed([stack])}")
+    call = -1 if call is None else call
+    if not -len(numbers) <= call < len(numbers):
+        raise Error(f"capture: has no call {call}, expected 0 to {len(numbers) - 1} of {what}; choose another")
+    return numbers[call]
+
+
+def goes_on(before: Run, now: Run) -> bool:
+    """Whether a run goes on with the text of the run before: by its cache, or by the ids that it reads again."""
+    if before.size is None or now.size is None:
+        return False
+    if now.one.before:
+        return now.one.before <= before.one.before + before.size[0]
+    old, new = ids_of_run(before), ids_of_run(now)
+    return old is not None and new is not None and old.shape[0] == new.shape[0] and \
+        new.shape[1] > old.shape[1] and torch.equal(new[:, :old.shape[1]], old)
+
+
+def ids_of_run(run: Run) -> Tensor | None:
+    first = run.records[0]
+    return ids_of(run.entries[0].told, first.batch, first.queries)
+
+
+def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
+    modules = {name: module for module, name in seen._names.items()}
+    return [layers_of(run, modules, "error", "error", seen._chosen is not None)[0] for run in runs]
+
+
+def steps_of(text: Text, places: list[int]) -> list[Step]:
     def map_of(record: Record, place: int) -> Map:
-        return lambda fuse: rows_of(record, place, fuse, None)
+        return lambda fuse: map_rows(record, place, fuse, None)
 
-    maps = [Step(records[0].queries, [map_of(record, place) for record in records])
-            for records, place in zip(steps, places)]
-    told = passes[0].told
-    mask = seen._attention_mask if seen._attention_mask is not None else told.get("attention_mask")
-    if mask is not None and mask.shape[-1] != first.queries:
-        mask = None
-    mask = mask_of(mask, prompt_of(places, first.batch, mask))
-    if prompt is None and seen._tokenizer is not None and told.get("input_ids") is not None:
-        ids = to_numpy(told["input_ids"][places[0]])
-        prompt = seen._tokenizer.convert_ids_to_tokens((ids if mask is None else ids[mask]).tolist())
-    return follow(maps, Kind(first.kept), prompt, generated, mask, position, words)
+    return [Step(records[0].queries, [map_of(record, place) for record in records], run.one.before)
+            for run, records, place in zip(text.runs, text.layers, places)]
 
 
-def rows_of(record: Record, place: int, fuse: str, columns: Positions) -> NumPyArray:
-    rows: NumPyArray = record.map(place, fuse, range(record.queries), None, columns).cpu().numpy()
-    return rows
+def map_rows(record: Record, place: int, fuse: str, columns: Positions) -> NumPyArray:
+    rows: NumPyArray = record.map(place, fuse, range(record.queries), None, columns, nan="keep").cpu().numpy()
+    return rows  # rows of padding may hold NaN; what is left is checked later
 
 
-def check_places(records: list[Record], places: list[int]) -> None:
-    """Raises if the keys of a step are not those of the step before: then another text took over the row."""
+def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, attention_mask: Any,
+               item: int, position: str, beam_indices: Any, call: int | None, words: Mapping[str, Any]) -> Generation:
+    """Generation of a captured model.generate()."""
+    words = dict(words)
+    stacks = seen._stacks()
+    if encoders(stacks, stacks, seen.model) and any(stack.across for stack in stacks):
+        raise Error(f"{type(seen.model).__name__}: is an encoder-decoder model, whose prompt is read by the encoder; ask "
+                    ".encoder_decoder()")
+    text = texts_of(seen, choose(stacks, words.pop("stack", None), seen.model), call)
+    first, entry = text.first, text.runs[0].entries[0]
+    places = places_of(beam_indices, item, len(text.runs), first.batch)
+    check_places(text, places)
+    ids = ids_of(entry.told, first.batch, first.queries)
+    m = prompt_length(text, ids)
+    given = attention_mask if attention_mask is not None else seen._attention_mask
+    if given is not None:
+        rows = len(given) if getattr(given, "ndim", 2) > 1 or not len(given) or hasattr(given[0], "__len__") else 1
+        mask: Tensor | None = mask_of(given, rows, m, first.device)[places[0] * rows // first.batch]
+    else:
+        told = prompt_mask(text, m)
+        mask = None if told is None else told[places[0] * len(told) // first.batch]
+    count = None
+    if text.sequences is not None:
+        count = text.sequences.shape[1] - (text.prompt or 0)
+    kept = None if mask is None else to_numpy(mask)
+    if seen._tokenizer is not None:
+        name = seen._tokenizer.convert_ids_to_tokens
+        if prompt is None and ids is not None:
+            own = to_numpy(ids[places[0]][:m])
+            prompt = name((own if kept is None else own[kept]).tolist())
+        if generated is None and text.sequences is not None:
+            row = item if beam_indices is not None else places[0] * len(text.sequences) // first.batch
+            generated = name(text.sequences[row, (text.prompt or 0):].tolist())
+    return follow(steps_of(text, places), Kind(first.kept), prompt, generated, kept, position, words, m, count)
+
+
+def prompt_length(text: Text, ids: Tensor | None) -> int:
+    """How many positions the prompt has. The first pass may read a part of it, or guesses of what comes next."""
+    first = text.first.queries
+    if text.prompt is None:
+        return first
+    return text.prompt if ids is not None else max(text.prompt, first)
+
+
+def prompt_mask(text: Text, m: int) -> Tensor | None:
+    """The mask [B, m] of the prompt: what generate() was given, what a pass was given, or what attention did not see."""
+    if text.mask is not None and text.mask.shape[1] == m:
+        return text.mask.to(text.first.device) != 0
+    for run in text.runs:
+        for told in run.entries[0].told:
+            given = told.get("attention_mask")
+            if isinstance(given, Tensor) and given.ndim == 2 and given.shape[1] >= m:
+                return told_mask([{"attention_mask": given[:, :m]}], text.first.batch, m, text.first.device)
+    unseen = masked_keys(text.first)
+    return ~unseen[:, :m] if unseen is not None and unseen.shape[1] >= m else None
+
+
+def check_places(text: Text, places: list[int]) -> None:
+    """Raises if a step goes on with another text than the step before: then another text took over the row."""
     for k in range(1, len(places)):
-        before, now = records[k - 1], records[k]
-        if before.key is None or now.key is None or now.keys != before.keys + now.queries:
-            continue
-        if not bool((now.key[places[k], :, before.keys - 1] == before.key[places[k - 1], :, -1]).all()):
+        before, now = text.layers[k - 1][0], text.layers[k][0]
+        begin = text.runs[k].one.before
+        if begin:
+            end = text.runs[k - 1].one.before + before.queries
+            if before.key is None or now.key is None or now.keys != begin + now.queries or before.keys != end:
+                continue
+            same = bool((now.key[places[k], :, begin - 1] == before.key[places[k - 1], :, begin - 1]).all())
+        else:
+            old, new = ids_of_run(text.runs[k - 1]), ids_of_run(text.runs[k])
+            same = old is None or new is None or \
+                torch.equal(new[places[k], :old.shape[1]], old[places[k - 1]][:new.shape[1]])
+        if not same:
             raise Error("capture: its texts changed places between steps, as in a beam search; give the beam_indices "
                         "that generate(..., return_dict_in_generate=True, output_scores=True) returned, or use "
                         "num_beams=1")
 
 
-def sides_of(seen: Recording) -> dict[str, list[list[Record]]]:
-    """The records of encoder, decoder and cross attention, a list for each call of the model."""
-    sides: dict[str, list[list[Record]]] = dict(encoder=[], decoder=[], cross=[])
-    for one in seen._passes:
-        found: dict[str, list[Record]] = dict(encoder=[], decoder=[], cross=[])
-        for record in one.records:
-            side = "encoder" if "encoder" in record.name.split(".") else "decoder"
-            found["cross" if CROSS.search(record.name) else side].append(record)
-        for side, records in found.items():
-            if records:
-                sides[side].append(records)
-    if not all(sides.values()):
+def sides_of(seen: Recording) -> tuple[Stack, Stack, Stack]:
+    """Encoder, decoder and cross attention."""
+    stacks = seen._stacks()
+    encoder = encoders([stack for stack in stacks if not stack.across], stacks, seen.model)
+    across = [stack for stack in stacks if stack.across]
+    decoder = [stack for stack in stacks if stack not in encoder and not stack.across and "decoder" in stack.name]
+    if not encoder or not across or not decoder:
         raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross "
                     "attention; use .rollout() instead")
-    return sides
+    if len(encoder) + len(across) + len(decoder) > 3:
+        raise Error(f"{type(seen.model).__name__}: has more than an encoder, a decoder and their cross attention, expected "
+                    f"one of each; use .rollout() with `stack`:{listed(stacks)}")
+    return encoder[0], decoder[0], across[0]
 
 
-def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None, item: int,
-                    beam_indices: Any, words: Mapping[str, Any]) -> EncoderDecoder:
+def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None,
+                    attention_mask: Any, decoder_attention_mask: Any, item: int, beam_indices: Any, call: int | None,
+                    words: Mapping[str, Any]) -> EncoderDecoder:
     """EncoderDecoder of a captured forward pass, or of a captured generate()."""
-    sides = sides_of(seen)
-    told = next(one.told for one in reversed(seen._passes) if one.records)
-    first = sides["encoder"][-1][0]
-    mask = seen._attention_mask if seen._attention_mask is not None else told.get("attention_mask")
-    batch = sides["decoder"][0][0].batch
-    places = places_of(beam_indices, item, len(sides["decoder"]), batch)
-    check_places([records[0] for records in sides["decoder"]], places)
+    encoder, decoder, across = sides_of(seen)
+    text = texts_of(seen, decoder, call)
+    passes = [run.one for run in text.runs]
+    cross = [run for run in across.runs if run.one in passes]
+    generate = passes[0].generate
+    own = [run for run in encoder.runs if run.one in passes or generate is not None and run.one.generate == generate]
+    if len(own) != 1 or len(cross) != len(text.runs):
+        raise Error(f"{type(seen.model).__name__}: its encoder ran {len(own)} times and its cross attention {len(cross)} "
+                    f"times for {len(text.runs)} steps of the decoder, expected one and as many; capture one forward "
+                    "pass, or one generate()")
+    source, between = layers_each(seen, own)[0], layers_each(seen, cross)
+    first, batch = source[0], text.first.batch
+    places = places_of(beam_indices, item, len(text.runs), batch)
+    check_places(text, places)
     item = prompt_of(places, batch, first.kept)
-    if mask is not None and mask.ndim == 2:
-        mask = mask[prompt_of(places, batch, mask)]
-    real = real_positions(mask, 1, first.queries, first.device)[0]
+    given = attention_mask if attention_mask is not None else seen._attention_mask
+    real = real_positions(first, own[0].entries[0].told, given)[0][item]
+    kept = text.sequences.shape[1] - 1 if text.sequences is not None else None
+    begins, news = [run.one.before for run in text.runs], [records[0].queries for records in text.layers]
+    chosen = rows_of_text(begins, news)[:kept]
+    if decoder_attention_mask is not None or len(text.runs) == 1 and generate is None:
+        target = real_positions(text.first, text.runs[0].entries[0].told, decoder_attention_mask)[0][places[0]]
+    else:
+        target = None
+    wanted = None if target is None else target.cpu().numpy()
 
-    def stacked(side: str, columns: Positions) -> Maps:
+    def stacked(each: list[list[Record]], columns: Positions, square: bool) -> Maps:
         def make(layer: int, fuse: str) -> NumPyArray:
-            rows = [rows_of(records[layer], place, fuse, columns) for records, place in zip(sides[side], places)]
-            width = max(row.shape[1] for row in rows)
-            return np.concatenate([np.pad(row, [(0, 0), (0, width - row.shape[1])]) for row in rows])
+            rows = whole_rows([map_rows(records[layer], place, fuse, columns) for records, place in zip(each, places)],
+                              begins, chosen, square)
+            rows = rows if wanted is None else rows[wanted]
+            return rows[:, wanted] if wanted is not None and square else rows
         return make
 
-    def encoder(layer: int, fuse: str) -> NumPyArray:
+    def encoded(layer: int, fuse: str) -> NumPyArray:
         n = first.queries if real is None else len(real)
-        map: NumPyArray = sides["encoder"][-1][layer].map(item, fuse, range(n), real, real).cpu().numpy()
+        map: NumPyArray = source[layer].map(item, fuse, range(n), real, real).cpu().numpy()
         return map
 
-    return compose(encoder, len(sides["encoder"][-1]), stacked("decoder", None), stacked("cross", real),
-                   len(sides["cross"][0]), Kind(first.kept), source_tokens, target_tokens, words)
+    if seen._tokenizer is not None:
+        source_tokens, target_tokens = named(seen, own[0], text, item, places[0], real, wanted, len(chosen),
+                                             source_tokens, target_tokens)
+    return compose(encoded, len(source), stacked(text.layers, None, True), stacked(between, real, False),
+                   len(between[0]), Kind(first.kept), source_tokens, target_tokens, words)
+
+
+def named(seen: Recording, encoder: Run, text: Text, item: int, place: int, real: Positions, target: NumPyArray | None,
+          count: int, source_tokens: Sequence[str] | None,
+          target_tokens: Sequence[str] | None) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    """The tokenizer's names for source and target tokens that nobody named."""
+    assert seen._tokenizer is not None
+    name = seen._tokenizer.convert_ids_to_tokens
+    ids = ids_of_run(encoder)
+    if source_tokens is None and ids is not None:
+        source_tokens = name((ids[item] if real is None else ids[item][real.to(ids.device)]).tolist())
+    made = text.sequences[place * len(text.sequences) // text.first.batch] if text.sequences is not None else None
+    if made is None and (own := ids_of_run(text.runs[0])) is not None and len(text.runs) == 1:
+        made = own[place]
+    if target_tokens is None and made is not None and len(made) >= count:
+        row = to_numpy(made)[:count]
+        target_tokens = name((row if target is None else row[target]).tolist())
+    return source_tokens, target_tokens
+

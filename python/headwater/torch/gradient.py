@@ -9,99 +9,213 @@ rollout), `chefer` (R <- R + G_l R from R = I).
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Unpack
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Unpack
 
 import torch
 from torch import Tensor
 
 from .. import _engine
-from ..arguments import OptionWords, make_options, one_row, split
+from ..arguments import ASKED, OPTIONS, CaptureWords, make_options, one_row, split
 from ..arrays import Kind
 from ..errors import Error
 from .device import DeviceAttribution, pick, roll
-from .padding import Positions
+from .answer import Answer
+from .maps import Maps
+from .padding import told_mask
 from .products import float_product
-from .record import Record, heads_of
-from .stack import Stack
+from .blocks import Positions, heads_of
+from .record import PassingOn, Record
 
 if TYPE_CHECKING:
-    from .recording import Pass, Recording
+    from .recording import Recording
 
 RULES = ("gradient", "gradient-rollout", "chefer")
+PREPARES = ("residual", "discard", "order", "preset", "empty")  # what only gradient-rollout does
 
 
 def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, position: int | None,
-             tokens: Sequence[Any] | None, call: int, item: int | None, **words: Unpack[OptionWords]) -> DeviceAttribution:
+             **words: Unpack[CaptureWords]) -> DeviceAttribution:
     """G over the tokens of each item: [n, n], [n] with a row, [B, n, n] for a batch (a list if lengths differ)."""
     if rule not in RULES:
         raise Error(f"unknown rule '{rule}'; there are {', '.join(RULES)}")
-    options, _ = split(words)
-    prepares = ("residual", "discard", "order", "preset", "empty")
-    if rule != "gradient-rollout" and any(word in words for word in prepares):
+    options, rest = split(words, (*ASKED, "item"))
+    if rule != "gradient-rollout" and any(words.get(word) is not None for word in PREPARES):
         raise Error(f"`rule` {rule}: takes no residual, discard, order, empty or preset; leave it out, or use "
                     "rule='gradient-rollout'")
-    records, real, names = seen._parts(tokens, call)
-    chosen = range(len(records))[slice(*options.range(len(records), type(seen.model).__name__))]
+    item = rest.pop("item", None)
+    asked = seen._answer(**rest)
+    count = len(asked.records)
     if layer is not None:
-        chosen = range(len(records))[layer:][:1] if layer < 0 else range(layer, layer + 1)
-        if not len(chosen) or chosen[0] >= len(records):
-            raise Error(f"capture: has no layer {layer}, expected 0 to {len(records) - 1}; choose another")
-    fuse = options.words()["fuse"]
-    gradients = back(seen._call(call), records, target, position, real)
-    values, notes = [], []
-    items = range(len(names)) if item is None else [range(len(names))[item]]
+        if not -count <= layer < count:
+            raise Error(f"capture: has no layer {layer}, expected 0 to {count - 1}; choose another")
+        layer = range(count)[layer]
+        given: dict[str, Any] = {word: value for word, value in words.items() if word in OPTIONS}
+        given["layers"] = (layer, layer + 1)
+        options = make_options(**given)
+    if rule != "gradient-rollout":
+        options = make_options(fuse=options.words()["fuse"], residual=0, divide="changed", row=words.get("row"),
+                               layers=options.range(count, asked.name))
+    chosen = range(*options.range(count, asked.name))
+    if item is not None and not -len(asked.tokens) <= item < len(asked.tokens):
+        raise Error(f"capture: has no item {item}, expected 0 to {len(asked.tokens) - 1} (or -1 for the last); choose "
+                    "another")
+    items = range(len(asked.tokens)) if item is None else [range(len(asked.tokens))[item]]
+    y, targets = chosen_output(seen, asked, target, position)
+    gradients = back(asked.records, y)
+    fuse, values, notes = options.words()["fuse"], [], []
     for k in items:
-        maps = (positive(records[l], gradients[l], k, fuse, real[k]) for l in chosen)
-        value, noted = join(rule, maps, options, names[k])
+        if not asked.tokens[k]:
+            raise Error(f"capture: item {k} is all padding, expected a token; leave it out")
+        maps = (positive(asked.records[l], gradients[l], k, fuse, asked.real[k]).to(asked.device) for l in chosen)
+        value, noted = join(rule, maps, options, asked.tokens[k])
         values.append(value)
-        notes.append(noted)
-    return packed(seen, values, notes, [names[k] for k in items], options, records, len(names) > 1 and item is None,
-                  words)
+        notes.append([*noted, *asked.notes])
+    result = packed(asked, values, notes, items, options, len(asked.tokens) > 1 and item is None, words)
+    result._set_target(rule, [targets[k] for k in items])
+    inputs = input_gradients(asked, y)
+    if inputs is not None:
+        result._set_inputs([inputs[k] for k in items])
+    return result
 
 
-def back(one: Pass, records: list[Record], target: Any, position: int | None, real: list[Positions]) -> list[Tensor]:
-    """dy/dO of every layer."""
-    outs = [record.out for record in records if record.out is not None]
-    if len(outs) < len(records) or one.output is None:
+def input_gradients(asked: Answer, y: Tensor) -> list[tuple[Tensor, Tensor]] | None:
+    """The length of dy/dx for the embedding x of each token, and x dy/dx; None if the embeddings are not known."""
+    embedded = asked.run.one.embedded
+    if embedded is None or tuple(embedded.shape[:2]) != (len(asked.tokens), asked.length):
+        return None
+    grad, = torch.autograd.grad(y.sum(), [embedded], retain_graph=True, allow_unused=True)
+    if grad is None:
+        return None
+    norm, times = grad.float().norm(dim=-1), (grad.float() * embedded.detach().float()).sum(-1)
+    return [(norm[k] if keep is None else norm[k][keep.to(norm.device)],
+             times[k] if keep is None else times[k][keep.to(norm.device)]) for k, keep in enumerate(asked.real)]
+
+
+def back(records: list[Record], y: Tensor) -> list[Tensor]:
+    """dy/dO of every layer; of a layer without attention, nothing."""
+    known = [record for record in records if not isinstance(record, PassingOn)]
+    outs = [record.out for record in known if record.out is not None]
+    if len(outs) < len(known):
         raise Error("gradient: the model ran without gradients, or its attention came by hooks; run it without "
                     "torch.no_grad(), and not with how='eager'")
-    if any(record.dropout for record in records):
+    if any(record.dropout for record in known):
         raise Error("gradient: the model ran with dropout, expected none; call model.eval() first")
-    y = chosen_output(one, target, position, real)
-    found = torch.autograd.grad(y.sum(), outs, retain_graph=True, allow_unused=True)
-    return [torch.zeros_like(out) if grad is None else grad.detach() for out, grad in zip(outs, found)]
+    found = iter(torch.autograd.grad(y.sum(), outs, retain_graph=True, allow_unused=True))
+    gradients = []
+    for record in records:
+        grad = next(found) if record.out is not None else torch.zeros(())
+        gradients.append(torch.zeros_like(record.out) if grad is None and record.out is not None else grad.detach())
+    return gradients
 
 
-def chosen_output(one: Pass, target: Any, position: int | None, real: list[Positions]) -> Tensor:
-    """The outputs y, one for each item."""
+def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | None) -> tuple[Tensor, list[Any]]:
+    """The outputs y, one for each item, and what to record about them."""
+    one, items = asked.run.one, len(asked.tokens)
+    if one.output is None:
+        raise Error("gradient: the model ran without gradients, or its attention came by hooks; run it without "
+                    "torch.no_grad(), and not with how='eager'")
     if callable(target):
-        y: Any = target(one.output)
-        return torch.as_tensor(y)
+        y = torch.as_tensor(target(one.output))
+        if not y.requires_grad or y.ndim > 1 or y.numel() not in (1, items):
+            raise Error(f"`target`: the function returned shape {list(y.shape)}, expected one number with gradients, or "
+                        f"one for each of the {items} items; compute it from the model's output")
+        name = getattr(target, "__name__", "function")
+        each = y.detach().reshape(-1).tolist()
+        return y, [dict(name=name, value=each[k if len(each) > 1 else 0]) for k in range(items)]
     logits = getattr(one.output, "logits", one.output)
-    if not isinstance(logits, torch.Tensor) or logits.ndim not in (2, 3):
+    if not isinstance(logits, torch.Tensor) or logits.ndim not in (2, 3) or not logits.requires_grad:
         raise Error("gradient: the model returns no logits, expected [B, classes] or [B, n, words]; give `target` a "
                     "function of its output")
+    if len(logits) != items:
+        raise Error(f"gradient: the model returns logits of {len(logits)} items for {items} items of attention, expected "
+                    "as many; give `target` a function of its output")
+    rows = torch.arange(len(logits), device=logits.device)
+    places: list[int | None] = [None] * items
     if logits.ndim == 3:
-        places = []
-        for k in range(len(logits)):
-            keep = real[k]
-            keep = torch.arange(logits.shape[1], device=logits.device) if keep is None else keep
-            places.append(keep[-1 if position is None else position])
-        logits = logits[torch.arange(len(logits), device=logits.device), torch.stack(places)]
-    if target == "best":
-        return logits.max(-1).values
-    wanted = torch.as_tensor(target, device=logits.device).expand(len(logits))
-    if bool((wanted >= logits.shape[-1]).any()):
+        kept = [place_of(asked, logits, k, position) for k in range(items)]
+        places = list(kept)
+        logits = logits[rows, torch.tensor(kept, device=logits.device)]
+    elif position is not None:
+        raise Error("`position`: was given, but the model has one output for each item; leave it out")
+    wanted = chosen_ids(seen, target, logits)
+    y = logits[rows, wanted]
+    labels = getattr(getattr(seen.model, "config", None), "id2label", None) if places[0] is None else None
+    found = []
+    for k, (number, value) in enumerate(zip(wanted.tolist(), y.tolist())):
+        label = (labels or {}).get(number)
+        if label is None and places[k] is not None and seen._tokenizer is not None:
+            label = seen._tokenizer.convert_ids_to_tokens([number])[0]
+        found.append(dict(name=str(label if label is not None else number), id=number, row=places[k], value=value))
+    return y, found
+
+
+def place_of(asked: Answer, logits: Tensor, item: int, position: int | None) -> int:
+    """The position of an item whose logits are meant: `position` counts its real ones, by default it is the last."""
+    length = logits.shape[1]
+    if length == asked.length and not asked.run.stack.name.startswith("encoder") and not is_encoder(asked):
+        keep = asked.real[item]
+        kept = list(range(length)) if keep is None else keep.tolist()
+    else:
+        kept = list(range(length))
+        told = [{"attention_mask": one["decoder_attention_mask"]} for one in [asked.run.one.told]
+                if "decoder_attention_mask" in one]
+        mask = told_mask(told, len(logits), length, logits.device)
+        if mask is not None:
+            kept = mask[item].nonzero()[:, 0].tolist()
+        elif length not in (1, asked.length) and not is_encoder(asked) and any(one is not None for one in asked.real):
+            raise Error(f"gradient: the model returns logits of {length} positions for {asked.length} tokens with "
+                        "padding, expected as many; give `target` a function of its output")
+    position = -1 if position is None else position
+    if not -len(kept) <= position < len(kept):
+        raise Error(f"`position` {position}: is not there, expected 0 to {len(kept) - 1} (or -1 for the last); choose "
+                    "another")
+    return int(kept[position])
+
+
+def is_encoder(asked: Answer) -> bool:
+    """Whether the layers are those of an encoder whose decoder made the logits."""
+    return any(entry.across for entry in asked.run.one.entries)
+
+
+def chosen_ids(seen: Recording, target: Any, logits: Tensor) -> Tensor:
+    """The number of the class or token of each item."""
+    if isinstance(target, str) and target == "best":
+        return logits.argmax(-1)
+    each = list(target) if isinstance(target, (list, tuple)) else [target]
+    if any(isinstance(one, str) for one in each):
+        each = [number_of(seen, one, logits.shape[-1]) for one in each]
+        target = each if len(each) > 1 else each[0]
+    try:
+        wanted = torch.as_tensor(target, device=logits.device).to(torch.int64).expand(len(logits))
+    except (TypeError, ValueError, RuntimeError):
+        raise Error(f"`target` {target!r}: expected 'best', a class or token, one for each of the {len(logits)} items, "
+                    "or a function of the model's output") from None
+    if bool((wanted >= logits.shape[-1]).any()) or bool((wanted < 0).any()):
         raise Error(f"gradient: there is no `target` {target}, expected 0 to {logits.shape[-1] - 1}; choose another")
-    return logits[torch.arange(len(logits), device=logits.device), wanted]
+    return wanted
+
+
+def number_of(seen: Recording, name: Any, count: int) -> int:
+    """The number of a class by its name in the model's config."""
+    if not isinstance(name, str):
+        return int(name)
+    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
+    found = [int(number) for number, label in labels.items() if label == name]
+    if len(found) == 1 and found[0] < count:
+        return found[0]
+    there = ", ".join(str(label) for label in list(labels.values())[:12]) or "none"
+    raise Error(f"`target` '{name}': is no class of the model's config; there are {there}, and 'best'")
 
 
 def positive(record: Record, gradient: Tensor, item: int, fuse: str, real: Positions) -> Tensor:
     """Fused (A (x) dO V^T)^+ of an item, [n, n] float32."""
-    assert record.value is not None
+    if record.value is None:
+        n = record.queries if real is None else len(real)
+        return torch.zeros(n, n)  # a layer without attention
     group = record.heads // record.value.shape[1]
     grad = gradient if record.heads_last else four_heads_last(gradient)
     value = record.value.detach()[item]
+    real = real if real is None else real.to(value.device)
     value = value if real is None else value[:, real]
     n = record.queries if real is None else len(real)
     out = torch.zeros(n, n, device=value.device)
@@ -160,22 +274,23 @@ def rolled(maps: list[Tensor], options: _engine.Options, tokens: list[str],
 
     chosen = make_options(**words)
     if maps[0].device.type != "cpu":
-        stack = Stack(make, [tokens], [1] * len(maps), "gradient", maps[0].device, len(tokens), False)
-        matrices, empty = roll(stack, 0, chosen, rows, False)
+        there = Maps(make, [tokens], [1] * len(maps), "gradient", maps[0].device, len(tokens), False)
+        matrices, empty = roll(there, 0, chosen, rows, False)
         return matrices[0], [_engine.empty_rows_note(empty, options)] if empty else []
     inputs = _engine.from_rows(make, [tokens], [1] * len(maps), "gradient", len(tokens), False)
     results = _engine.rollout(inputs, [0], chosen)
     return pick(torch.from_numpy(results.matrix(0)), rows), results.facts(0)["notes"]
 
 
-def packed(seen: Recording, values: list[Tensor], notes: list[list[str]], tokens: list[list[str]], options: _engine.Options,
-           records: list[Record], batch: bool, words: Mapping[str, Any]) -> DeviceAttribution:
+def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: Any, options: _engine.Options, batch: bool,
+           words: Mapping[str, Any]) -> DeviceAttribution:
     results = _engine.Results()
-    for k, names in enumerate(tokens):
+    for k, item in enumerate(items):
+        names = asked.tokens[item]
         rows = options.rows(names, "gradient")
-        results.add("gradient", options, names, [] if isinstance(rows, str) else rows, [],
-                    [record.heads for record in records], notes[k], type(seen.model).__name__, k, len(tokens),
-                    len(names))
+        results.add("gradient", options, names, [] if isinstance(rows, str) else rows, [], asked.heads, notes[k],
+                    asked.name, k, len(items), len(names))
     values = [value[0] if one_row(words) and value.shape[0] == 1 else value for value in values]
     kind = Kind(values[0])
-    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0])
+    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
+                             images=[asked.images[item] for item in items])

@@ -7,13 +7,13 @@ one_pass.py can, the engine computes instead of sdpa. Eager attention is not in 
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 from torch import Tensor
 
 from ..errors import Error
+from . import switches
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 HARMLESS = {"dropout", "scaling", "is_causal", "sliding_window", "softcap", "s_aux", "position_bias", "deterministic",
             "output_attentions", "output_hidden_states", "return_dict", "use_cache", "cache_position", "position_ids",
             "position_embeddings", "num_items_in_batch", "labels", "past_key_values", "input_ids", "logits_to_keep",
-            "cache", "layer_idx", "output_router_logits", "cross_attention_cache", "inputs_embeds"}
+            "cache", "layer_idx", "output_router_logits", "cross_attention_cache", "inputs_embeds", "cu_seq_lens_q",
+            "cu_seq_lens_k", "max_length_q", "max_length_k"}
 
-lock = threading.RLock()
-open_captures: list[Recording] = []  # the latest last
+users: list[Recording] = []  # the captures that need the wrapped registry
 wrapped: dict[str, Callable[..., Any] | None] = {}  # what was in the registry
 EAGER = "headwater_eager"  # a name for eager attention in the first versions of transformers 5
 
@@ -49,9 +49,8 @@ def rename_eager(capture: Recording, mapping: Any) -> None:
     mapping._global_mapping[EAGER] = wrapper("eager", None)
     ALL_MASK_ATTENTION_FUNCTIONS._global_mapping[EAGER] = ALL_MASK_ATTENTION_FUNCTIONS["eager"]
     for config in {id(module.config): module.config for module in capture._names if hasattr(module, "config")}.values():
-        if getattr(config, "_attn_implementation_internal", None) == "eager":
-            capture._restore.append((config, "_attn_implementation_internal", "eager"))
-            setattr(config, "_attn_implementation_internal", EAGER)
+        if getattr(config, "_attn_implementation_internal", None) in ("eager", EAGER):
+            switches.replace(capture, config, "_attn_implementation_internal", lambda _: EAGER)
 
 
 def usable(model: Any) -> bool:
@@ -66,24 +65,31 @@ def usable(model: Any) -> bool:
     return all(module._can_set_attn_implementation() for module in inner)
 
 
+def implementation(model: Any) -> str | None:
+    """The name of the attention function that a model of transformers uses."""
+    return getattr(getattr(model, "config", None), "_attn_implementation", None)
+
+
 def begin(capture: Recording) -> None:
-    with lock:
-        if not open_captures:
-            mapping = registry()
+    mapping = registry() if "transformers" in sys.modules else None
+    if mapping is None:
+        return
+    with switches.lock:
+        if not users:
             for key in [*mapping.keys(), "eager"]:
                 original = mapping._global_mapping.get(key)
                 wrapped[key] = original
                 mapping._global_mapping[key] = wrapper(key, original)
-        open_captures.append(capture)
-        rename_eager(capture, registry())
+        users.append(capture)
+        rename_eager(capture, mapping)
 
 
 def end(capture: Recording) -> None:
-    with lock:
-        if capture not in open_captures:
+    with switches.lock:
+        if capture not in users:
             return
-        open_captures.remove(capture)
-        if not open_captures:
+        users.remove(capture)
+        if not users:
             mapping = registry()
             for key, original in wrapped.items():
                 if original is None:
@@ -103,19 +109,22 @@ def eager_of(module: torch.nn.Module) -> Callable[..., Any]:
                 "load the model with attn_implementation='sdpa'")
 
 
-def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
-    def attention(module: torch.nn.Module, query: Tensor, keys: Tensor, value: Tensor, attention_mask: Tensor | None,
+def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
+    def attention(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
                   *args: Any, **words: Any) -> Any:
-        owners = [capture for capture in open_captures if capture._wants(module)]
+        owners = [capture for capture in list(users) if capture._wants(module)]
         function = original if original is not None else eager_of(module)
         if not owners:
-            return function(module, query, keys, value, attention_mask, *args, **words)
+            return function(module, query, key, value, attention_mask, *args, **words)
         if args:
             raise Error(f"{type(module).__name__}: gives attention {len(args)} more positional arguments, expected "
                         "keywords; capture with how='sdpa'")
         check(module, words)
-        record = record_of(key, module, query, keys, attention_mask, words)
-        record.sights = owners[0]._current().sights
+        record = record_of(name, module, query, key, attention_mask, words)
+        threads = [capture._frames.thread for capture in owners]
+        current = threads[0].current
+        assert current is not None
+        record.sights = current.sights
         capped = record.softcap is not None or record.sinks is not None
         if original is None and capped and not record.dropout and not any(one._asked_for_weights(words) for one in owners):
             weights: Tensor | None = None
@@ -123,14 +132,41 @@ def wrapper(key: str, original: Callable[..., Any] | None) -> Callable[..., Any]
         elif is_sdpa(original) and words.get("cache") is None and serves(record, value):
             out, weights = attend(record, value), None
         else:
-            out, weights = function(module, query, keys, value, attention_mask, **words)
+            for thread in threads:
+                thread.deaf += 1
+            try:
+                out, weights = function(module, query, key, value, attention_mask, **words)
+            finally:
+                for thread in threads:
+                    thread.deaf -= 1
+        if record.sinks is not None and not shows_sinks(module, query, key, value, attention_mask, words):
+            record.sinks = None
         if out.requires_grad:
             record.value, record.out = value, out
         for capture in owners:
-            capture._keep(record, module)
+            capture._keep(record, module, "interface")
         return out, weights
 
     return attention
+
+
+sinks_shown: dict[Any, bool] = {}
+
+
+def shows_sinks(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any,
+                words: dict[str, Any]) -> bool:
+    """Whether a model's eager attention returns weights that lack what sinks took. Granite's scales its output instead."""
+    try:
+        function = eager_of(module)
+    except Error:
+        return True
+    if function not in sinks_shown:
+        row = mask[:1, :, -1:] if isinstance(mask, Tensor) and mask.ndim == 4 and not mask.dtype == torch.bool else None
+        with torch.no_grad():
+            _, weights = function(module, query[:1, :, -1:], key[:1], value[:1], row, **words)
+        sums = weights.float().sum(-1)
+        sinks_shown[function] = bool((sums < 1 - 1e-3).any())
+    return sinks_shown[function]
 
 
 def check(module: torch.nn.Module, words: dict[str, Any]) -> None:
@@ -149,7 +185,12 @@ def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, ma
                     dropout=float(words.get("dropout") or 0.0))
     causal = words.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal
-    if mask is not None and mask.ndim == 4:
+    packed = texts_of(words, queries, length, query) if "flash" in key else None
+    if hasattr(mask, "mask_mod"):
+        record.mask = dense_mask(mask, query, keys)
+    elif packed is not None:
+        record.mask = packed_mask(packed, bool(causal), int(words.get("sliding_window") or 0))
+    elif mask is not None and mask.ndim == 4:
         record.mask = mask[..., :length]
     elif key == "eager":
         record.causal = False  # its mask says it all
@@ -167,6 +208,39 @@ def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, ma
         raise Error(f"{type(module).__name__}: gives attention a mask of {mask.ndim} axes, expected 4; capture with "
                     "how='eager'")
     return record
+
+
+def dense_mask(mask: Any, query: Tensor, keys: Tensor) -> Tensor:
+    """FlexAttention's BlockMask as [B or 1, 1, Q, K], computed from the function that made it."""
+    from torch.nn.attention.flex_attention import create_mask
+    made: Tensor = create_mask(mask.mask_mod, query.shape[0], 1, query.shape[2], keys.shape[2], device=str(query.device))
+    return made
+
+
+def texts_of(words: dict[str, Any], queries: int, keys: int, query: Tensor) -> Tensor | None:
+    """The number of the text that each position belongs to, where flash attention gets several texts in one row."""
+    if query.shape[0] != 1 or queries != keys:
+        if words.get("cu_seq_lens_q") is not None:
+            raise Error("capture: flash attention got several texts in a row and a cache or a batch, which headwater "
+                        "cannot take apart; run them one by one")
+        return None
+    ends, positions = words.get("cu_seq_lens_q"), words.get("position_ids")
+    if ends is not None:
+        return torch.searchsorted(ends[1:].to(torch.int64), torch.arange(queries, device=query.device), right=True)
+    if isinstance(positions, Tensor) and positions.ndim == 2 and positions.shape == (1, queries) and \
+            bool((positions[0].diff() != 1).any()):
+        return (positions[0] == positions[0].min()).cumsum(0)
+    return None
+
+
+def packed_mask(texts: Tensor, causal: bool, window: int) -> Tensor:
+    """[1, 1, n, n]: each text sees itself only."""
+    seen = texts[:, None] == texts
+    place = torch.arange(len(texts), device=texts.device)
+    if causal:
+        seen = seen & (place <= place[:, None])
+        seen = seen & (place > place[:, None] - window) if window else seen
+    return seen[None, None]
 
 
 def flash_mask(mask: Tensor, record: Record, queries: int, keys: int) -> Tensor:

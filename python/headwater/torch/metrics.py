@@ -6,6 +6,7 @@ an item exist, regardless of the number of layers and heads. A batch that would 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping
 
 import torch
@@ -17,9 +18,10 @@ from ..errors import Error
 from . import memory
 from .capturing import Capture
 from .device import prepare
-from .padding import Positions, real_positions
-from .record import Record
-from .recording import CROSS, Pass
+from .padding import real_positions
+from .passes import Pass
+from .blocks import Positions
+from .record import PassingOn, Record
 
 
 class Sums:
@@ -106,8 +108,53 @@ def total_of(each: Iterable[Sums]) -> Sums:
     return total
 
 
-def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None) -> list[Sums]:
-    """The sums of each item of a batch, which runs in pieces that fit in memory."""
+@dataclass
+class Folds:
+    """The layers of one stack while they arrive."""
+
+    layer: int
+    real: list[Positions]
+    length: int
+    padding: Tensor | None
+    whole: Fold = field(init=False)  # all items at once: a GPU is slow at many small operations
+    each: list[Fold] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.whole, self.each = Fold(self.layer), [Fold(self.layer) for _ in self.real]
+
+    def add(self, record: Record) -> None:
+        if record.batch != len(self.real) or record.queries != self.length:
+            return  # said at the end, with names
+        if record.device.type != "cpu":
+            maps = record.maps()
+            maps = maps if self.padding is None else maps.masked_fill_(self.padding, 0)
+            if not bool(torch.isfinite(maps.sum(-1)).all()):
+                raise Error(f"{record.name}: holds NaN, expected numbers; the model computed it: check its weights and "
+                            "precision")
+            self.whole.add(maps)
+            return
+        for item, (fold, keep) in enumerate(zip(self.each, self.real)):
+            if keep is None or len(keep):
+                fold.add(record.map(item, "mean", range(self.length if keep is None else len(keep)), keep, keep))
+
+    def sums(self) -> list[Sums]:
+        out = []
+        for item, (fold, keep) in enumerate(zip(self.each, self.real)):
+            if keep is not None and not len(keep):
+                raise Error(f"input_batch: item {item} is all padding, expected a token; leave it out")
+            a, r = self.whole.results() if self.whole.count else fold.results()
+            if self.whole.count:
+                a, r = (one[item] if keep is None else one[item][keep][:, keep] for one in (a, r))
+            sums = Sums()
+            sums.length = self.length
+            sums.add(a, r)
+            out.append(sums)
+        return out
+
+
+def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None,
+              **asked: Any) -> tuple[list[Sums], list[str]]:
+    """The sums of each item of a batch, which runs in pieces that fit in memory, and notes."""
     if not isinstance(batch, Mapping):
         raise Error(f"input_batch: is a {type(batch).__name__}, expected a dictionary for model(**input_batch); give "
                     "the model's keyword arguments")
@@ -117,56 +164,65 @@ def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
                     "arguments")
     items, length = first.shape[0], first.shape[1] if first.ndim == 2 else 0
     out: list[Sums] = []
+    notes: list[str] = []
 
     def work(begin: int, end: int) -> None:
-        out.extend(run_piece(model, memory.cut(batch, begin, end, items), end - begin, layer, pattern))
+        found, noted = run_piece(model, memory.cut(batch, begin, end, items), layer, pattern, asked)
+        out.extend(found)
+        notes.extend(note for note in noted if note not in notes)
 
-    memory.in_pieces(items, memory.first_piece(model, items, length or 256, first.device), work)
-    return out
+    alike = all(value.shape[0] == items for value in batch.values() if isinstance(value, Tensor) and value.ndim)
+    if alike:
+        memory.in_pieces(items, memory.first_piece(model, items, length or 256, first.device), work)
+    else:
+        work(0, items)  # images of several items in one tensor: nobody knows whose they are
+    return out, notes
 
 
-def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], items: int, layer: int,
-              pattern: str | None) -> list[Sums]:
-    whole, folds = Fold(layer), [Fold(layer) for _ in range(items)]
-    length = 0
-    real: list[Positions] = []
-    padding: Tensor | None = None
+def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None,
+              asked: Mapping[str, Any]) -> tuple[list[Sums], list[str]]:
+    folds: dict[str, Folds] = {}
 
-    def listen(record: Record, current: Pass) -> None:
-        nonlocal length, real, padding
-        if CROSS.search(record.name) or record.queries != record.keys:
+    def listen(record: Record, stack: str, current: Pass) -> None:
+        entry = current.entries[-1]
+        if entry.across or record.queries != record.keys:
             return
-        if not real:
-            real = real_positions(current.told.get("attention_mask", batch.get("attention_mask")), items,
-                                  record.queries, record.device)
-            length = record.queries
-            padding = unreal(real, length, record.device)
-        if record.queries != length:
-            return
-        if record.device.type != "cpu":  # all items at once: a GPU is slow at many small operations
-            maps = record.maps()
-            whole.add(maps if padding is None else maps.masked_fill_(padding, 0))
-            return
-        for item, (fold, keep) in enumerate(zip(folds, real)):
-            fold.add(record.map(item, "mean", range(length if keep is None else len(keep)), keep, keep))
+        if stack not in folds:
+            real, _ = real_positions(record, entry.told, None)
+            folds[stack] = Folds(layer, real, record.queries, unreal(real, record.queries, record.device))
+        folds[stack].add(record)
 
-    seen = Capture(model, pattern=pattern, attention_mask=batch.get("attention_mask"))
+    seen = Capture(model, pattern=pattern)
     seen._listener = listen
     with torch.no_grad(), seen:
         model(**batch)
-    if not whole.count and not any(fold.count for fold in folds):
-        raise Error(seen._nothing())
-    out = []
-    for item, fold in enumerate(folds):
-        keep = real[item]
-        a, r = whole.results() if whole.count else fold.results()
-        if whole.count:
-            a, r = (one[item] if keep is None else one[item][keep][:, keep] for one in (a, r))
-        sums = Sums()
-        sums.length = length
-        sums.add(a, r)
-        out.append(sums)
-    return out
+    answer = seen._answer(**asked)
+    if any(isinstance(record, PassingOn) for record in answer.records):
+        raise Error("metrics: layers without recordable attention cannot be taken as passing everything on here; use "
+                    "headwater.capture and .metrics(missing='residual')")
+    found = folds.get(seen._layout.place(answer.layers[0]).stack)
+    assert found is not None, "a stack that was chosen has layers that were folded"
+    return found.sums(), answer.notes
+
+
+def chunked_maps(model: torch.nn.Module, batch: Mapping[str, Any], size: int) -> tuple[Tensor, ...] | None:
+    """The fused maps of each layer, [B, n, n] with zeros for padding, from `size` items at a time."""
+    items = next((len(value) for value in batch.values() if isinstance(value, Tensor) and value.ndim), 0)
+    layers: list[list[Tensor]] = []
+    for begin in range(0, items, size):
+        seen = Capture(model)
+        with torch.no_grad(), seen:
+            model(**memory.cut(batch, begin, min(begin + size, items), items))
+        answer = seen._answer()
+        rows = answer.rows()
+        layers = layers or [[] for _ in answer.records]
+        for layer, found in enumerate(layers):
+            for item, keep in enumerate(answer.real):
+                map = torch.zeros(answer.length, answer.length, device=answer.device)
+                place = torch.arange(answer.length, device=map.device) if keep is None else keep.to(map.device)
+                map[place[:, None], place] = rows(item, layer, "mean", 0, len(place))
+                found.append(map)
+    return tuple(torch.stack(one) for one in layers) or None
 
 
 def unreal(real: list[Positions], length: int, device: torch.device) -> Tensor | None:

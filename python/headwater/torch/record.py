@@ -9,7 +9,6 @@ at a time, so heads x n x n never exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Iterator
 
 import torch
@@ -17,8 +16,7 @@ from torch import Tensor
 
 from .. import _engine
 from ..errors import Error
-from .padding import Positions
-from .products import float_product
+from .blocks import Block, Crop, Positions, behind, heads_of, mended, products
 
 # How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
 BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
@@ -91,6 +89,25 @@ class Record:
     def device(self) -> torch.device:
         return self.kept.device
 
+    def leave_cache(self, before: int) -> None:
+        """Copies what it needs of a cache that is written in place: `before` positions, and its own."""
+        if self.key is None:
+            return
+        end = before + self.queries
+        self.key = self.key[:, :, :end].clone()
+        for name in ("mask", "bias"):
+            added = getattr(self, name)
+            if added is not None and added.shape[-1] > end:
+                setattr(self, name, added[..., :end])
+
+    def bare(self) -> Record:
+        """What is known about it without its numbers."""
+        nothing = torch.zeros((), device=self.device)
+        if self.query is None:
+            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse)
+        return Record(name=self.name, query=nothing.expand(self.q.shape), key=nothing.expand(self.k.shape),
+                      mask=self.mask, causal=self.causal)
+
     @property
     def is_half(self) -> bool:
         """Whether its numbers come from half precision."""
@@ -110,9 +127,9 @@ class Record:
             return True, self.causal, self.window
         if self.mask.ndim != 4 or self.mask.shape[1] != 1:
             return False, False, 0
-        key = (id(self.mask), item, id(real))
-        if key not in self.sights:
-            self.sights[key] = (self._sight(item, real, real_keys), self.mask)  # the mask lives as long as its id
+        key = (id(self.mask), item, id(real), id(real_keys))
+        if key not in self.sights:  # what it is made of lives as long as the ids in the key
+            self.sights[key] = (self._sight(item, real, real_keys), self.mask, real, real_keys)
         sight: Sight = self.sights[key][0]
         return sight
 
@@ -150,8 +167,27 @@ class Record:
 
     # -- maps
 
-    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
-        """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only."""
+    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+            nan: str = "error") -> Tensor:
+        """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only.
+
+        A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later.
+        """
+        map = self._map(item, fuse, rows, real, real_keys)
+        if nan == "keep":
+            return map
+        bad = ~torch.isfinite(map.sum(-1))
+        if not bool(bad.any()):
+            return map
+        if nan == "identity" and self.weights is None:
+            return self._by_blocks(item, fuse, rows, real, real_keys, mend=True)
+        if nan == "identity":
+            return mended(map, rows.start)
+        row = rows.start + int(bad.nonzero()[0])
+        raise Error(f"{self.name or 'capture'}: row {row} of item {item} holds a number that is not finite, expected "
+                    "probabilities; the model computed it: check its weights and precision, or say `nan`='identity'")
+
+    def _map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
         if self.weights is not None:
             return self._given(item, fuse, rows, real, real_keys)
         if self.mean is not None and fuse == "mean" and real is None and real_keys is None:
@@ -162,12 +198,15 @@ class Record:
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
-    def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
+    def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+                   mend: bool = False) -> Tensor:
         out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
         begun: set[int] = set()
         heads = heads_of(fuse, self.heads)
         for some, block in self.probabilities(item, rows, real, real_keys, heads):
             target = block.of(out)
+            if mend:
+                mended(block.values, rows.start + block.first - block.low)
             if len(some) == len(heads) and (fuse == "mean" or len(heads) == 1):
                 torch.sum(block.values, 0, out=target)
             elif fuse == "mean":
@@ -286,69 +325,25 @@ class Record:
         scores[..., begin - crop.low:].masked_fill_(unseen, float("-inf"))
 
 
-@lru_cache(maxsize=8)
-def behind(rows: int, columns: int, first: int, causal: bool, window: int, device: torch.device) -> Tensor:
-    """[rows, columns], true where row i, at column first + i, does not see column j."""
-    place = torch.arange(first, first + rows, device=device)[:, None]
-    column = torch.arange(columns, device=device)
-    unseen = column > place if causal else column >= place + window
-    return unseen | (column <= place - window) if window else unseen
+class PassingOn(Record):
+    """A layer whose attention is not known and that is taken as passing everything on: its map is the identity."""
 
+    def __init__(self, like: Record):
+        super().__init__(name="", weights=like.kept[..., :1], heads_of_weights=like.heads)
+        self._size = like.queries
 
-@dataclass
-class Block:
-    """Probabilities [h, r, keys] float32 of rows first ... first + count - 1, of keys low ... low + keys - 1."""
+    @property
+    def queries(self) -> int:
+        return self._size
 
-    values: Tensor
-    first: int
-    count: int
-    low: int
+    @property
+    def keys(self) -> int:
+        return self._size
 
-    def of(self, matrix: Tensor) -> Tensor:
-        """The part of a [rows, keys] matrix that it covers."""
-        return matrix[self.first:self.first + self.count, self.low:self.low + self.values.shape[-1]]
+    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
+            nan: str = "error") -> Tensor:
+        n = self._size if real_keys is None else len(real_keys)
+        return torch.eye(n, device=self.device)[rows.start:rows.stop]
 
-
-@dataclass
-class Crop:
-    """Which part of [B, H, Q, K] a block of scores is."""
-
-    item: int | slice
-    heads: range
-    rows: range
-    which: slice | Tensor  # the rows among all positions
-    low: int
-    high: int
-    real_keys: Positions
-
-    def add(self, scores: Tensor, added: Tensor) -> Tensor:
-        """Adds a mask or a bias to scores, in place."""
-        part = added[self.item if added.shape[0] > 1 else 0]
-        part = part[..., self.heads.start:self.heads.stop, :, :] if part.shape[-3] > 1 else part
-        part = part[..., self.which, :] if part.shape[-2] > 1 else part
-        part = part if self.real_keys is None else part[..., self.real_keys]
-        part = part[..., self.low:self.high]
-        if part.dtype == torch.bool:
-            return scores.masked_fill_(~part, float("-inf"))
-        return scores.add_(part.detach())
-
-
-def products(query: Tensor, key: Tensor, heads: range, group: int) -> Tensor:
-    """Q K^T [h, r, keys] float32 of query [h, r, d] and all key heads [G, keys, d]."""
-    count, rows, _ = query.shape
-    if group > 1 and heads.start % group == 0 and count % group == 0:  # the heads of a group share their keys: one product
-        query = query.reshape(count // group, group * rows, -1)
-        key = key[heads.start // group:heads.stop // group]
-    else:
-        key = key[[head // group for head in heads]] if group > 1 else key[heads.start:heads.stop]
-    return float_product(query, key.transpose(-1, -2)).view(count, rows, -1)
-
-
-def heads_of(fuse: str, heads: int) -> range:
-    """The heads that a fusion needs."""
-    if not fuse.startswith("head:"):
-        return range(heads)
-    head = int(fuse[5:])
-    if not -heads <= head < heads:
-        raise Error(f"capture: has no head {head}, expected 0 to {heads - 1}; choose another")
-    return range(head % heads, head % heads + 1)
+    def looks_back(self, item: int, real: Positions) -> bool:
+        return True

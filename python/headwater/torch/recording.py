@@ -1,26 +1,29 @@
-"""What a capture does while the model runs: it hooks the model, keeps records, and gives them to the methods."""
+"""What a capture does while the model runs: it hooks the model, and keeps what its passes recorded."""
 from __future__ import annotations
 
+import functools
 import re
+import threading
 from types import TracebackType
-from typing import Any, Callable, Self, Sequence
+from typing import Any, Callable, Self, Unpack
 
 import torch
-from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
 from .. import _engine
-from ..arrays import Kind
+from ..arguments import AskedWords
 from ..errors import Error
 from ..protocols import Tokenizer
-from ..source import Source, token_lists
-from . import eager, interface, patch
-from .padding import Positions, arguments_of, lengths, names_of, real_positions
+from ..source import Source
+from . import eager, interface, patch, switches
+from .answer import Answer, answer_of
+from .maps import Maps
+from .passes import Frames, Generated, Pass, is_attention, raised
 from .record import Record
-from .stack import Rows, Stack
+from .stacks import Layout, Stack, listed, stacks_of
 
 WAYS = ("interface", "sdpa", "eager")
-CROSS = re.compile(r"cross|encdec|encoder_attn|multihead_attn", re.IGNORECASE)
+RETURNED = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
 
 
 def check_model(model: object) -> None:
@@ -29,14 +32,17 @@ def check_model(model: object) -> None:
                     "itself")
 
 
-class Pass:
-    """One call of the model: what it was told of tokens and padding, its records, its output."""
+def uncompiled(model: torch.nn.Module) -> torch.nn.Module:
+    """The model that torch.compile wrapped, or the model itself."""
+    inner = getattr(model, "_orig_mod", None)
+    return inner if isinstance(inner, torch.nn.Module) else model
 
-    def __init__(self, told: dict[str, Any]):
-        self.told = told
-        self.records: list[Record] = []
-        self.sights: dict[Any, Any] = {}
-        self.output: Any = None
+
+def calls_attention(module: torch.nn.Module) -> bool:
+    """Whether a module may call attention, or modules that do; most of torch's own layers never do."""
+    kind = type(module)
+    return not kind.__module__.startswith("torch.nn.modules.") or is_attention(module) or \
+        next(module.children(), None) is not None
 
 
 class Recording:
@@ -51,23 +57,23 @@ class Recording:
         if keep not in ("inputs", "maps"):
             raise Error(f"unknown keep '{keep}'; there are inputs and maps")
         _engine.Options(fuse=fuse)
-        self.model, self._fuse, self._tokenizer, self._keep_what = model, fuse, tokenizer, keep
+        self._compiled = uncompiled(model) is not model
+        self.model, self._fuse, self._tokenizer, self._keep_what = uncompiled(model), fuse, tokenizer, keep
         self.how: str | None = how
-        self._names = {module: name for name, module in model.named_modules()}
+        self._names = {module: name for name, module in self.model.named_modules()}
+        self._layout = Layout(self._names.values())
+        self._matched: set[torch.nn.Module] = set()
         self._chosen = self._choose(pattern)
         self._attention_mask = attention_mask
-        self._passes: list[Pass] = []
-        self._running: list[torch.nn.Module] = []  # the modules in their forward, the innermost last
+        self._frames = Frames(self._names, self._chosen, self._mine)
         self._handles: list[RemovableHandle] = []
-        self._restore: list[tuple[Any, str, Any]] = []  # owner, attribute, what it was; None: it was not set
-        self._listener: Callable[[Record, Pass], None] | None = None  # takes each record, which is then not kept
+        self._changed: list[tuple[Any, tuple[int, str]]] = []  # what switches.py replaced for this capture
+        self._listener: Callable[[Record, str, Pass], None] | None = None  # takes each record, which is then not kept
         self._way: str | None = None
         self._asked = False
-        self._depth = 0
-        self._ways: list[str] = []
+        self._found: list[Stack] | None = None
 
     def _choose(self, pattern: str | None) -> set[torch.nn.Module] | None:
-        self._matched: set[torch.nn.Module] = set()
         if pattern is None:
             return None
         try:
@@ -89,204 +95,251 @@ class Recording:
         way = self.how
         if way is None and interface.usable(self.model):
             way = "interface"
+        self._frames.opened_by = threading.get_ident()
+        self._way = way
         try:
-            self._handles.append(self.model.register_forward_pre_hook(self._before, with_kwargs=True, prepend=True))
-            self._handles.append(self.model.register_forward_hook(self._after, always_call=True))
-            if way == "interface":
-                if not interface.usable(self.model):
-                    raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave "
-                                "`how` out")
-                interface.begin(self)
-            if way in (None, "sdpa"):
-                patch.begin(self)
-            if way in (None, "eager"):
+            with switches.lock:
+                switches.open_captures.append(self)
+            if way in (None, "eager"):  # its hooks come before those that end a call
                 modules = list(self._matched) if self._chosen is not None else eager.likely(self)
-                eager.begin(self, modules, ask=True)
+                eager.begin(self, modules)
+            self._hook()
+            if way == "interface" and not interface.usable(self.model):
+                raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave `how` "
+                            "out")
+            if self.how in (None, "interface"):
+                interface.begin(self)
+            if self.how in (None, "sdpa"):
+                patch.begin(self)
+            if self._compiled or interface.implementation(self.model) != "flex_attention":
+                switches.run_uncompiled(self, needed=self._compiled)
         except BaseException:
             self._stop()
             raise
-        self._way = way
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self._stop()
-        if kind is None and not any(one.records for one in self._passes) and self._listener is None:
+        if kind is None and self._listener is None and not any(one.entries for one in self._frames.passes):
             raise Error(self._nothing())
 
     def _stop(self) -> None:
+        with switches.lock:
+            if self in switches.open_captures:
+                switches.open_captures.remove(self)
         interface.end(self)
         patch.end(self)
+        switches.run_compiled(self)
         while self._handles:
             self._handles.pop().remove()
-        while self._restore:
-            owner, name, value = self._restore.pop()
-            if value is None:
-                owner.__dict__.pop(name, None)
-            else:
-                setattr(owner, name, value)
-        self._running.clear()
+        switches.restore(self)
+
+    def _hook(self) -> None:
+        """Lets every module that may call attention say when it runs, and the model also when forward() is called."""
+        def enter(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> None:
+            self._frames.enter(module, args, words)
+
+        def leave(module: torch.nn.Module, args: tuple[Any, ...], out: Any) -> None:
+            self._ended(self._frames.leave(module, out, raised(out)), out)
+
+        alone = isinstance(self.model, torch.nn.MultiheadAttention)  # its forward is replaced already
+        for module in self._names:
+            if (module is not self.model or alone) and calls_attention(module):
+                self._handles.append(module.register_forward_pre_hook(enter, with_kwargs=True))
+                self._handles.append(module.register_forward_hook(leave, always_call=True))
+            if hasattr(type(module), "get_compiled_call"):
+                switches.replace(self, module, "get_compiled_call", functools.partial(uncompiled_call, module))
+            if callable(getattr(type(module), "generate", None)):
+                switches.replace(self, module, "generate", functools.partial(counted_generate, module))
+        self._watch_embeddings()
+        if not alone:
+            switches.replace(self, self.model, "forward", functools.partial(watched_forward, self.model))
+
+    def _watch_embeddings(self) -> None:
+        """Keeps the input embeddings of a pass that has gradients."""
+        def keep(module: torch.nn.Module, args: tuple[Any, ...], out: Any) -> None:
+            current = self._frames.thread.current
+            if current is not None and isinstance(out, torch.Tensor) and out.requires_grad and out.ndim == 3:
+                current.embedded = out
+
+        find = getattr(self.model, "get_input_embeddings", None)
+        try:
+            embeddings = find() if find is not None else None
+        except (NotImplementedError, AttributeError):
+            embeddings = None  # models without one table of words say so in one of these ways
+        if isinstance(embeddings, torch.nn.Module):
+            self._handles.append(embeddings.register_forward_hook(keep))
+
+    def _mine(self) -> bool:
+        """Whether this thread's calls belong to this capture: it was opened here, or no other one was."""
+        here = threading.get_ident()
+        if self._frames.opened_by == here:
+            return True
+        return not any(other._frames.opened_by == here for other in switches.sharing(self.model) if other is not self)
+
+    def _ended(self, one: Pass | None, out: Any) -> None:
+        if one is None:
+            return
+        self._found = None
+        if torch.is_grad_enabled():
+            one.output = out
+        if self._asked and not one.told.get("output_attentions"):
+            for name in RETURNED:
+                if getattr(out, name, None) is not None:
+                    setattr(out, name, None)  # only this capture asked for them
+
+    def _wants(self, module: torch.nn.Module) -> bool:
+        """Whether a call of attention that this module makes now is to be recorded."""
+        thread = self._frames.thread
+        return thread.current is not None and not thread.deaf and self._frames.wanted(module)
+
+    def _asked_for_weights(self, words: dict[str, Any]) -> bool:
+        """Whether the caller wants the model to return its weights."""
+        current = self._frames.thread.current
+        told = current.told.get("output_attentions") if current is not None else None
+        return bool(words.get("output_attentions") or told or
+                    getattr(getattr(self.model, "config", None), "output_attentions", False))
+
+    def _keep(self, record: Record, module: torch.nn.Module, way: str, across: bool = False) -> None:
+        if record.name or self._keep_what == "maps" or self._listener is not None:
+            record = Record(**record.__dict__)
+        record.name = self._names[module]
+        if self.how is None:
+            self.how = way
+        if self._listener is None:
+            if self._keep_what == "maps" and record.weights is None:
+                record = self._fused(record)
+            self._frames.note(module, way, record, across)
+            return
+        current = self._frames.note(module, way, record.bare(), across)
+        if current is not None:
+            record.sights = current.sights
+            self._listener(record, self._layout.place(record.name).stack, current)
+
+    def _fused(self, record: Record) -> Record:
+        maps = [record.map(item, self._fuse, range(record.queries), None, None, nan="keep")
+                for item in range(record.batch)]
+        return Record(name=record.name, weights=torch.stack(maps), fuse=self._fuse, heads_of_weights=record.heads,
+                      mask=record.mask, causal=record.causal)
+
+    # -- what was recorded
 
     def _nothing(self) -> str:
         name = type(self.model).__name__
-        if not self._passes:
+        passes = self._frames.passes
+        if passes and all(one.failed for one in passes):
+            return f"capture of {name}: the model was stopped by an exception, expected a whole pass; run it again"
+        if not passes:
             return f"capture of {name}: the model was not run inside the with block; call it there"
         there = [f"{inner} ({type(module).__name__})" for module, inner in self._names.items()
                  if "att" in type(module).__name__.lower()]
         return (f"{name}: no attention was seen, expected scaled_dot_product_attention or modules that return weights; "
                 f"{'there are ' + ', '.join(there[:6]) if there else 'it has no module named attention'}")
 
-    def _before(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._depth += 1
-        if self._depth == 1:
-            self._passes.append(Pass(arguments_of(module, args, kwargs)))
-
-    def _after(self, module: torch.nn.Module, args: tuple[Any, ...], out: Any) -> None:
-        self._depth = max(0, self._depth - 1)
-        if self._depth == 0 and self._passes:
-            if torch.is_grad_enabled():
-                self._passes[-1].output = out
-            if self._asked and not self._passes[-1].told.get("output_attentions"):
-                for name in ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions"):
-                    if getattr(out, name, None) is not None:
-                        setattr(out, name, None)  # only this capture asked for them
-
-    def _wants(self, module: torch.nn.Module) -> bool:
-        return module in self._names and (self._chosen is None or module in self._chosen)
-
-    def _asked_for_weights(self, words: dict[str, Any]) -> bool:
-        """Whether the caller wants the model to return its weights."""
-        told = self._passes[-1].told.get("output_attentions") if self._passes else None
-        return bool(words.get("output_attentions") or told or
-                    getattr(getattr(self.model, "config", None), "output_attentions", False))
-
-    def _current(self) -> Pass:
-        """The call of the model that is running."""
-        if not self._passes:
-            self._passes.append(Pass({}))
-        return self._passes[-1]
-
-    def _keep(self, record: Record, module: torch.nn.Module) -> None:
-        current = self._current()
-        if record.name or self._keep_what == "maps" or self._listener is not None:
-            record = Record(**record.__dict__)
-        record.name = self._names[module]
-        record.sights = current.sights
-        way = "interface" if self._way == "interface" else "eager" if record.weights is not None else "sdpa"
-        if not self._ways and self.how is None:
-            self.how = way
-        multihead = isinstance(module, torch.nn.MultiheadAttention)
-        if self._way is None and way != (self._ways or [way])[0] and not multihead:
-            return  # the same attention, seen a second time
-        self._ways.append(way)
-        if self._keep_what == "maps" and record.weights is None:
-            record = self._fused(record)
-        if self._listener is not None:
-            self._listener(record, current)
-        else:
-            current.records.append(record)
-
-    def _fused(self, record: Record) -> Record:
-        maps = [record.map(item, self._fuse, range(record.queries), None, None) for item in range(record.batch)]
-        return Record(name=record.name, weights=torch.stack(maps), fuse=self._fuse, heads_of_weights=record.heads)
-
-    # -- what was recorded
-
-    def _call(self, call: int = -1) -> Pass:
-        there = [one for one in self._passes if one.records]
-        if not there:
+    def _stacks(self) -> list[Stack]:
+        """All stacks that ran."""
+        if self._found is None:
+            self._found = stacks_of(self._frames.passes, self._layout)
+        if not any(run.entries for stack in self._found for run in stack.runs):
             raise Error(self._nothing())
-        if not -len(there) <= call < len(there):
-            raise Error(f"capture: has no call {call}, expected 0 to {len(there) - 1}; choose another")
-        return there[call]
+        return self._found
 
-    def _self_attention(self, call: int = -1) -> list[Record]:
-        """The records of self attention; of an encoder-decoder model, the encoder's."""
-        records = [record for record in self._call(call).records if not CROSS.search(record.name)]
-        square = [record for record in records if record.queries == record.keys]
-        if not square:
-            raise Error("capture: holds single steps of generate() only, expected a forward pass over all tokens; ask "
-                        ".generation() for them")
-        sizes = {record.queries for record in square}
-        if len(sizes) > 1 or getattr(getattr(self.model, "config", None), "is_encoder_decoder", False):
-            side = [record for record in square if "encoder" in record.name.split(".")]
-            if side:
-                return side
-        if len(sizes) > 1:
-            raise Error(f"capture: its layers have {', '.join(map(str, sorted(sizes)))} tokens, expected as many in "
-                        "each; choose some with `pattern`")
-        return square
+    def _answer(self, **asked: Unpack[AskedWords]) -> Answer:
+        """The layers that a question is about: of one stack and one call."""
+        return answer_of(self, **asked)
 
-    def _on_device(self) -> bool:
-        return any(one.records for one in self._passes) and self._self_attention()[0].device.type != "cpu"
+    def _on_device(self, **asked: Unpack[AskedWords]) -> bool:
+        return self._answer(**asked).device.type != "cpu"
 
-    def _parts(self, tokens: Sequence[Any] | None, call: int,
-               attention_mask: Any = None) -> tuple[list[Record], list[Positions], list[list[str]]]:
-        """The records of self attention, the real positions of each item, and the tokens of each item."""
-        one = self._call(call)
-        records = self._self_attention(call)
-        first = records[0]
-        told = self._attention_mask if self._attention_mask is not None else one.told.get("attention_mask")
-        told = told if attention_mask is None else attention_mask
-        real = real_positions(told, first.batch, first.queries, first.device)
-        named = names_of(one.told.get("input_ids"), self._tokenizer, real, first.queries)
-        return records, real, self._tokens(tokens, real, first, named)
-
-    def _tokens(self, tokens: Sequence[Any] | None, real: list[Positions], first: Record,
-                named: list[list[str]] | None) -> list[list[str]]:
-        sizes = lengths(real, first.queries)
-        lists = token_lists(tokens)
-        if not lists:
-            return named or [[str(j) for j in range(size)] for size in sizes]
-        if len(lists) not in (1, first.batch):
-            raise Error(f"capture: {len(lists)} lists of tokens were given, expected {first.batch}, one for each "
-                        "item; give one list, or one for each")
-        out = []
-        for item, size in enumerate(sizes):
-            words = lists[item if len(lists) > 1 else 0]
-            keep = real[item]
-            if len(words) == first.queries and keep is not None:
-                words = [words[j] for j in keep.tolist()]
-            if len(words) != size:
-                raise Error(f"capture: {len(words)} tokens were given, expected {size}, one for each position of "
-                            f"item {item}; give those of the same input")
-            out.append(words)
-        return out
-
-    def _rows(self, records: list[Record], real: list[Positions]) -> Rows:
-        def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
-            return records[layer].map(item, fuse, range(first, first + count), real[item], real[item])
-        return rows
-
-    def _as_source(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Source:
+    def _as_source(self, **asked: Unpack[AskedWords]) -> Source:
         """The capture as a source that the engine reads, map by map."""
-        records, real, names = self._parts(tokens, call, attention_mask)
-        device_rows = self._rows(records, real)
+        return self._answer(**asked).source()
 
-        def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
-            return device_rows(item, layer, fuse, first, count).cpu()
-
-        name = type(self.model).__name__
-        inputs = _engine.from_rows(rows, names, [record.heads for record in records], name, records[0].queries,
-                                   records[0].causal)
-        return Source(inputs, Kind(torch.empty(0, device=records[0].device)), name)
-
-    def _as_stack(self, *, tokens: Any = None, attention_mask: Any = None, call: int = -1) -> Stack:
+    def _as_maps(self, **asked: Unpack[AskedWords]) -> Maps:
         """The capture as maps on its device."""
-        records, real, names = self._parts(tokens, call, attention_mask)
-
-        def lower(item: int) -> bool:
-            return all(record.looks_back(item, real[item]) for record in records)
-
-        return Stack(self._rows(records, real), names, [record.heads for record in records], type(self.model).__name__,
-                     records[0].device, records[0].queries, len(names) > 1, lower=lower,
-                     coarse=all(record.is_half for record in records))
+        return self._answer(**asked).maps()
 
     @property
     def layers(self) -> list[str]:
         """The names of the modules whose attention was recorded in the last call, in the order they ran."""
-        return [record.name for record in self._call().records]
+        last = next((one for one in reversed(self._frames.passes) if one.entries), None)
+        if last is None:
+            raise Error(self._nothing())
+        return [entry.name for entry in last.entries if entry.record is not None]
+
+    @property
+    def stacks(self) -> list[str]:
+        """The names of the stacks that ran, as `stack` takes them."""
+        return [stack.name for stack in self._stacks()]
+
+    def __str__(self) -> str:
+        try:
+            found = self._stacks()
+        except Error as nothing:
+            return str(nothing)
+        passes = [one for one in self._frames.passes if not one.failed]
+        broken = len(self._frames.passes) - len(passes)
+        head = f"capture of {type(self.model).__name__}: {len(passes)} call{'s' if len(passes) != 1 else ''} of the model"
+        return head + (f", {broken} stopped by an exception" if broken else "") + listed(found)
 
     def __repr__(self) -> str:
-        seen = sum(len(one.records) for one in self._passes)
+        seen = sum(len(one.entries) for one in self._frames.passes)
         return f"<headwater.Capture of {type(self.model).__name__}: {seen} attention calls, {self.how}>"
+
+
+def uncompiled_call(module: torch.nn.Module, compiled: Any) -> Callable[[Any], torch.nn.Module]:
+    """What generate() asks for a compiled forward, and gets the module instead."""
+    return lambda config: module
+
+
+def watched_forward(model: torch.nn.Module, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A model's forward that says when it begins and ends, however it is called."""
+    @functools.wraps(forward)
+    def call(*args: Any, **words: Any) -> Any:
+        captures = [capture for capture in switches.open_captures if capture.model is model]
+        for capture in captures:
+            capture._frames.enter(model, args, words)
+        out, failed = None, True
+        try:
+            out = forward(*args, **words)
+            failed = False
+            return out
+        finally:
+            for capture in reversed(captures):
+                capture._ended(capture._frames.leave(model, out, failed), out)
+
+    return call
+
+
+def prompt_of(args: tuple[Any, ...], words: dict[str, Any]) -> int | None:
+    """How many ids generate() was given; None if it was given something else."""
+    for ids in (*args[:1], words.get("inputs"), words.get("input_ids")):
+        if isinstance(ids, torch.Tensor) and ids.ndim == 2:
+            return int(ids.shape[1])
+    return None
+
+
+def counted_generate(module: torch.nn.Module, generate: Callable[..., Any]) -> Callable[..., Any]:
+    """generate() that marks the passes that it makes."""
+    @functools.wraps(generate)
+    def call(*args: Any, **words: Any) -> Any:
+        threads, mask = [], words.get("attention_mask")
+        made = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None)
+        for capture in switches.sharing(module):
+            thread = capture._frames.thread
+            if thread.generate is None:
+                thread.generate = len(capture._frames.generated)
+                capture._frames.generated.append(made)
+                threads.append(thread)
+        try:
+            out = generate(*args, **words)
+            sequences = getattr(out, "sequences", out)
+            if isinstance(sequences, torch.Tensor) and sequences.ndim == 2:
+                made.sequences = sequences.detach()
+            return out
+        finally:
+            for thread in threads:
+                thread.generate = None
+
+    return call

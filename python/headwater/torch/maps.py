@@ -1,7 +1,7 @@
 """Attention on a device as fused maps, made when they are asked for."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import numpy as np
@@ -11,8 +11,9 @@ from torch import Tensor
 from .. import _engine
 from ..arrays import common_device, is_torch, to_numpy
 from ..errors import Error
+from ..image import Place
 from ..protocols import Recorded
-from ..source import from_layers, layers_of, read_words, spread, token_lists
+from ..source import from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
 from .device import fused
 
 SUM_TOLERANCE = 1e-2  # how far the engine lets the sum of a row be from 1
@@ -24,7 +25,7 @@ def never(item: int) -> bool:
 
 
 @dataclass
-class Stack:
+class Maps:
     """Fused maps of a batch on a device. No more than a few n x n matrices exist at a time."""
 
     rows: Rows
@@ -36,18 +37,19 @@ class Stack:
     batch: bool
     lower: Callable[[int], bool] = never  # whether the maps of an item are lower triangular
     coarse: bool = False  # whether the maps come from half precision
+    notes: list[str] = field(default_factory=list)  # for every result
+    images: list[list[Place]] = field(default_factory=list)  # of each item, of a vision-language model
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))
 
 
-def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
-             sums: str = "checked", call: int | None = None) -> Stack:
+def maps_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
+             sums: str = "checked", **asked: Any) -> Maps:
     """Layers on a device, [n, n], [H, n, n] or [B, H, n, n] each. Rows are checked as the engine checks them."""
     if isinstance(attention, Recorded):
-        return attention._as_stack(tokens=tokens, attention_mask=attention_mask, call=-1 if call is None else call)
-    if call is not None:
-        raise Error("`call`: is for captures only; leave it out")
+        return attention._as_maps(tokens=tokens, attention_mask=attention_mask, **asked)
+    refuse_capture_words(asked)
     layers = four_axes(attention, name)
     device = common_device(layers, name)
     items, n = layers[0].shape[0], layers[0].shape[-1]
@@ -70,7 +72,7 @@ def stack_of(attention: Any, tokens: Any = None, attention_mask: Any = None, nam
         checked.add((item, layer))
         return fused(heads, fuse)[real[first:first + count]][:, real]
 
-    return Stack(rows, words, [layer.shape[1] for layer in layers], name, device, n, items > 1)
+    return Maps(rows, words, [layer.shape[1] for layer in layers], name, device, n, items > 1)
 
 
 def four_axes(attention: Any, name: str) -> list[Tensor]:

@@ -1,0 +1,131 @@
+"""The part of a result that belongs to one image: values by patch, and the overlay on the picture."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _engine
+from .arrays import NumPyArray
+from .errors import Error
+from .saved import Saved
+
+EDGE = 1.5  # how much more than its share the border may hold before a note says so
+
+
+@dataclass(frozen=True)
+class Place:
+    """The tokens of an image: their positions, and their grid (frames, rows, columns) if it is known."""
+
+    kind: str  # image or video
+    number: int
+    positions: list[int]
+    grid: tuple[int, ...] | None
+
+    def names(self) -> list[str]:
+        """A name for each token: <image 0: row,column>, with the frame first in a video."""
+        head = f"<{self.kind} {self.number}: "
+        if self.grid is None:
+            return [f"{head}{k}>" for k in range(len(self.positions))]
+        shape = self.grid if self.kind == "video" or self.grid[0] > 1 else self.grid[1:]
+        return [head + ",".join(map(str, place)) + ">" for place in np.ndindex(*shape)]
+
+
+def named(tokens: list[str], places: list[Place]) -> list[str]:
+    """The tokens with those of images named by their place."""
+    out = list(tokens)
+    for place in places:
+        for position, name in zip(place.positions, place.names()):
+            out[position] = name
+    return out
+
+
+class ImageAttribution(Saved):
+    """`values` [rows, columns] of an image, or [frames, rows, columns]: how much of one output token comes from each
+    patch. `.over(picture)` lays it over the picture for `.plot()` and `.save(path)`; notebooks show the patches.
+    """
+
+    def __init__(self, values: NumPyArray, place: Place, output: str, method: str):
+        self.values, self.place, self.output, self.method = values, place, output, method
+        self.picture: Any = None
+        self.notes = edge_notes(values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        return self.values.astype(dtype) if dtype is not None else self.values
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the values."""
+        return tuple(self.values.shape)
+
+    def arrays(self) -> dict[str, NumPyArray]:
+        """The values, as .npz holds them."""
+        return dict(values=self.values)
+
+    def to_json(self) -> str:
+        """All of the result as JSON."""
+        return json.dumps({"headwater": _engine.version(), "method": self.method, "image": self.place.number,
+                           "output": self.output, "values": self.values.tolist(), "notes": self.notes},
+                          ensure_ascii=False)
+
+    def over(self, picture: Any) -> ImageAttribution:
+        """The same with a picture to lay it over: anything that NumPy reads as [height, width, 3] or [height, width]."""
+        array = np.asarray(picture)
+        if array.ndim not in (2, 3):
+            raise Error(f"picture: has shape {list(array.shape)}, expected [height, width, 3]; give an image")
+        other = ImageAttribution(self.values, self.place, self.output, self.method)
+        other.picture = array
+        return other
+
+    def plot(self) -> Any:
+        """A matplotlib figure: the patches over the picture, a panel for each frame."""
+        from .plot import pyplot
+        frames = self.values if self.values.ndim == 3 else self.values[None]
+        figure, axes = pyplot().subplots(1, len(frames), figsize=(4 * len(frames), 4), squeeze=False, layout="constrained")
+        high, wide = frames[0].shape if self.picture is None else self.picture.shape[:2]
+        for k, (ax, frame) in enumerate(zip(axes[0], frames)):
+            if self.picture is not None:
+                ax.imshow(self.picture, extent=(0, wide, high, 0), cmap="gray")
+            ax.imshow(frame, cmap="viridis", vmin=0, vmax=float(self.values.max()) or 1, extent=(0, wide, high, 0),
+                      alpha=1 if self.picture is None else 0.55, interpolation="nearest")
+            ax.set_title(f"{self.place.kind} {self.place.number}" + (f", frame {k}" if len(frames) > 1 else ""))
+            ax.axis("off")
+        figure.suptitle(f"{self.method} of {self.output}")
+        return figure
+
+    def _repr_html_(self) -> str:
+        from .html import cells
+        frames = self.values if self.values.ndim == 3 else self.values[None]
+        title = f"{self.method}: {self.place.kind} {self.place.number}, rows and columns of patches, for output {self.output}"
+        return cells(title, list(frames), float(self.values.max()))
+
+    def __repr__(self) -> str:
+        return f"<headwater.ImageAttribution {self.place.kind} {self.place.number}: {'x'.join(map(str, self.shape))} patches>"
+
+
+def edge_notes(values: NumPyArray) -> list[str]:
+    """A note if patches at the border hold much more than their share, which is common and says little."""
+    frames = values if values.ndim == 3 else values[None]
+    if min(frames.shape[1:]) < 4 or values.sum() <= 0:
+        return []
+    inner = frames[:, 1:-1, 1:-1]
+    share, held = 1 - inner.size / frames.size, 1 - float(inner.sum()) / float(frames.sum())
+    if held < EDGE * share:
+        return []
+    return [f"patches at the border hold {held:.0%} of the values and are {share:.0%} of the image: models often store "
+            "something there that is not about these patches"]
+
+
+def image_of(values: NumPyArray, places: list[Place], k: int, output: str, method: str) -> ImageAttribution:
+    """Image k of a row of values."""
+    if not -len(places) <= k < len(places):
+        there = f"expected 0 to {len(places) - 1}" if places else "the input has none that headwater knows"
+        raise Error(f"image: there is no image {k}, {there}; capture a vision-language model and give it input_ids")
+    place = places[k]
+    if place.grid is None:
+        raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; take them "
+                    "from .values by their positions")
+    grid = place.grid if place.kind == "video" or place.grid[0] > 1 else place.grid[1:]
+    return ImageAttribution(np.asarray(values)[place.positions].reshape(grid), place, output, method)

@@ -1,0 +1,115 @@
+"""What a question to a capture is about: the layers of one stack in one call, their real positions and tokens."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
+
+import torch
+from torch import Tensor
+
+from .. import _engine
+from ..arguments import AskedWords
+from ..arrays import Kind
+from ..errors import Error
+from ..image import Place, named
+from ..source import Source, read_words
+from .images import places_of
+from .maps import Maps, Rows
+from .padding import ids_of, names_of, real_positions, words_of
+from .blocks import Positions
+from .record import Record
+from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+
+@dataclass
+class Answer:
+    """Records of self attention, [B, n, n] each."""
+
+    name: str
+    run: Run
+    records: list[Record]
+    layers: list[str]
+    real: list[Positions]  # of each item
+    tokens: list[list[str]]  # of each item
+    notes: list[str]
+    nan: str
+    images: list[list[Place]]  # of each item
+
+    @property
+    def device(self) -> torch.device:
+        """Where maps go: layers may lie on several devices, and those of a GPU win."""
+        devices = [record.device for record in self.records]
+        return next((one for one in devices if one.type != "cpu"), devices[0])
+
+    def rows(self) -> Rows:
+        device = self.device
+        positions: dict[tuple[int, torch.device], Positions] = {}
+
+        def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
+            record, keep = self.records[layer], self.real[item]
+            if keep is not None and not len(keep):
+                raise Error(f"{self.name}: item {item} is all padding, expected a token; leave it out, or ask for the "
+                            "others with `item`")
+            if keep is not None and keep.device != record.device:
+                keep = positions.setdefault((item, record.device), keep.to(record.device))
+            return record.map(item, fuse, range(first, first + count), keep, keep, self.nan).to(device)
+
+        return rows
+
+    @property
+    def heads(self) -> list[int]:
+        return [record.heads for record in self.records]
+
+    @property
+    def length(self) -> int:
+        return self.records[0].queries
+
+    def source(self) -> Source:
+        """For the engine, which reads it map by map."""
+        made = self.rows()
+
+        def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
+            return made(item, layer, fuse, first, count).cpu()
+
+        inputs = _engine.from_rows(rows, [words or ["<padding>"] for words in self.tokens], self.heads, self.name,
+                                   self.length, self.records[0].causal)
+        return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, notes=self.notes,
+                      images=self.images)
+
+    def maps(self) -> Maps:
+        """For torch, on a device."""
+        def lower(item: int) -> bool:
+            return all(record.looks_back(item, self.real[item]) for record in self.records)
+
+        one_place = len({record.device for record in self.records}) == 1
+        return Maps(self.rows(), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
+                    self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
+                    coarse=all(record.is_half for record in self.records), notes=self.notes, images=self.images)
+
+
+def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
+    missing, repeated, nan = asked.get("missing") or "error", asked.get("repeated") or "error", asked.get("nan") or "error"
+    read_words("checked", nan)
+    for word, value, known in (("missing", missing, ("error", "residual")), ("repeated", repeated, ("error", "layers"))):
+        if value not in known:
+            raise Error(f"unknown {word} '{value}'; there are {known[0]} and {known[1]}")
+    stack = choose(seen._stacks(), asked.get("stack"), seen.model)
+    run = run_of(stack, asked.get("call"), seen.model)
+    modules = {name: module for module, name in seen._names.items()}
+    records, layers, notes = layers_of(run, modules, missing, repeated, seen._chosen is not None)
+    check_shapes(run, records, layers, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
+    first = next(entry for entry in run.entries if entry.record is not None)
+    assert first.record is not None
+    given = asked.get("attention_mask")
+    given = seen._attention_mask if given is None else given
+    real, noted = real_positions(first.record, first.told, given)
+    ids = ids_of(first.told, first.record.batch, first.record.queries)
+    tokens = words_of(asked.get("tokens"), real, first.record.queries, names_of(ids, seen._tokenizer, real))
+    images = places_of(ids, first.told, getattr(seen.model, "config", None), real)
+    if asked.get("tokens") is None:
+        tokens = [named(words, places) for words, places in zip(tokens, images)]
+    return Answer(type(seen.model).__name__, run, records, layers, real, tokens, [*notes, *noted], nan, images)
+

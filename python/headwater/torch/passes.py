@@ -1,0 +1,272 @@
+"""What ran while a capture was open: passes of the model, the calls of its modules, and which of them were attention.
+
+A pass is the outermost call of the model, or of a part of it that is called on its own, as generate() calls an encoder.
+Within a pass, a frame is one call of one module. Frames know the frame around them, so each attention call knows which
+layer made it, and which call of which parent that layer belongs to. Every thread has frames of its own.
+"""
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from .record import Record
+
+ATTENTION = ("attention", "attn")
+NOT_ATTENTION = ("adapter", "norm", "output", "embed", "dropout", "pool", "mask", "linear", "rotary")
+MASKS = ("attention_mask", "padding_mask")  # not 0: real
+INVERTED = ("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask")  # true, or below 0: padding
+CROSS = re.compile(r"cross|encdec|encoder_attn|enc_attn|encoder_decoder_attn", re.IGNORECASE)
+ACROSS = ("key_value_states", "encoder_hidden_states", "cross_attention_states")  # what only cross attention is given
+NAMES = (*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions",
+         "image_grid_thw", "video_grid_thw")
+
+
+class Frame:
+    """One call of a module."""
+
+    __slots__ = ("module", "name", "args", "words", "number", "above", "inside", "first", "told")
+
+    def __init__(self, module: torch.nn.Module, name: str, args: tuple[Any, ...], words: dict[str, Any], number: int,
+                 above: Frame | None, first: int):
+        self.module, self.name, self.args, self.words = module, name, args, words
+        self.number = number  # counts the calls of a capture
+        self.above = above
+        self.inside = False  # whether attention was noted in it
+        self.first = first  # how many attention calls the pass had when it began
+        self.told: dict[str, Any] | None = None
+
+    def out(self) -> Iterator[Frame]:
+        """This frame, the one around it, and so on."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.above
+
+    def tells(self) -> dict[str, Any]:
+        """The arguments that say what the tokens are and which are padding."""
+        if self.told is None:
+            self.told = arguments_of(self.module, self.args, self.words)
+        return self.told
+
+    def entering(self) -> Tensor | None:
+        """The hidden states, or whatever tensor the call was given first."""
+        given = [*self.args[:1], self.words.get("hidden_states"), *list(self.words.values())[:1]]
+        return next((one for one in given if isinstance(one, Tensor)), None)
+
+
+@dataclass
+class Entry:
+    """One attention call of a pass. `record` is None if its attention could not be recorded."""
+
+    name: str
+    kind: str  # the class of the module
+    way: str
+    frame: int  # the number of the call
+    path: list[tuple[int, str]]  # numbers and names of the calls around it, the outermost first
+    record: Record | None
+    told: list[dict[str, Any]]  # by the calls around it, the innermost first
+    entering: dict[int, tuple[int, ...]]  # the shape of what each of these calls was given, by its number
+    across: bool  # cross attention
+
+
+@dataclass
+class Pass:
+    """One call of the model, or of a part of it that was called on its own."""
+
+    root: str
+    before: int = 0  # positions that were in the cache when it began
+    fixed: bool = False  # whether the cache has a fixed size, so that its tensors are written in place
+    told: dict[str, Any] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own number, name
+    sights: dict[Any, Any] = field(default_factory=dict)
+    output: Any = None
+    embedded: Tensor | None = None  # the input embeddings [B, n, d], with gradients
+    failed: bool = False
+    running: bool = True
+    generate: int | None = None  # the number of the generate() that made it
+
+
+def is_attention(module: torch.nn.Module) -> bool:
+    """Whether a module is attention by the name of its class."""
+    kind = type(module).__name__.lower()
+    return any(word in kind for word in ATTENTION) and not any(word in kind for word in NOT_ATTENTION)
+
+
+def in_backward() -> bool:
+    """Whether autograd is running: gradient checkpointing then calls layers a second time."""
+    return bool(torch._C._current_graph_task_id() != -1)
+
+
+known_parameters: dict[type[torch.nn.Module], tuple[str, ...]] = {}
+
+
+def parameters_of(kind: type[torch.nn.Module]) -> tuple[str, ...]:
+    """The names of the positional arguments of a class's forward."""
+    if kind not in known_parameters:
+        try:
+            parameters = list(inspect.signature(kind.forward).parameters.values())[1:]
+        except (TypeError, ValueError):
+            parameters = []
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        known_parameters[kind] = tuple(one.name for one in parameters if one.kind in positional)
+    return known_parameters[kind]
+
+
+def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call that are in NAMES; a dictionary as first argument counts as keywords."""
+    found = {name: words[name] for name in NAMES if words.get(name) is not None}
+    if not args:
+        return found
+    if isinstance(args[0], dict):
+        found |= {name: args[0][name] for name in NAMES if args[0].get(name) is not None}
+    for name, value in zip(parameters_of(type(module)), args):
+        if name in NAMES and value is not None:
+            found[name] = value
+    return found
+
+
+def cached(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[int, bool]:
+    """How many positions the cache holds that a model is given, and whether its size is fixed."""
+    given = dict(zip(parameters_of(type(module)), args)) | words
+    past = given.get("past_key_values")
+    length = getattr(past, "get_seq_length", None)
+    if length is None:
+        return 0, False
+    inner = getattr(past, "self_attention_cache", past)
+    fixed = any("Static" in type(layer).__name__ for layer in [inner, *getattr(inner, "layers", [])])
+    try:
+        return int(length()), fixed
+    except (ValueError, TypeError, IndexError, AttributeError):
+        return 0, fixed
+
+
+@dataclass
+class Generated:
+    """What generate() was given and returned."""
+
+    prompt: int | None = None  # the length of its ids
+    mask: Tensor | None = None  # [B, m]
+    sequences: Tensor | None = None
+
+
+class Thread:
+    """Where a thread is in the model."""
+
+    def __init__(self) -> None:
+        self.frame: Frame | None = None
+        self.current: Pass | None = None  # None: this thread runs nothing that the capture records
+        self.deaf = 0  # above 0: whatever calls attention is recorded already
+        self.generate: int | None = None
+
+
+class Frames:
+    """The passes of a model, kept up to date by `enter` and `leave`, which its modules call."""
+
+    def __init__(self, names: dict[torch.nn.Module, str], wants: set[torch.nn.Module] | None,
+                 mine: Callable[[], bool]):
+        self._mine = mine  # whether the calls of the thread that asks are recorded
+        self.names = names
+        self.wants = wants  # the modules to record; None: all
+        self.passes: list[Pass] = []
+        self.opened_by = threading.get_ident()
+        self.calls = 0
+        self.generated: list[Generated] = []
+        self._local = threading.local()
+        self._numbered = {module for module, name in names.items() if name.rpartition(".")[2].isdigit()}
+        self._attention = {module for module in names if is_attention(module)}
+
+    @property
+    def thread(self) -> Thread:
+        found: Thread | None = getattr(self._local, "thread", None)
+        if found is None:
+            found = self._local.thread = Thread()
+        return found
+
+    def wanted(self, module: torch.nn.Module) -> bool:
+        return module in self.names and (self.wants is None or module in self.wants)
+
+    def enter(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> None:
+        """A module's forward begins."""
+        thread = self.thread
+        above = thread.frame
+        self.calls += 1
+        if above is None:
+            thread.current = self._begin(module, args, words, thread) if self._mine() and not in_backward() else None
+        current = thread.current
+        frame = Frame(module, self.names[module], args, words, self.calls, above,
+                      len(current.entries) if current is not None else 0)
+        thread.frame = frame
+        if current is not None and module in self._numbered:
+            current.layers.append((above.number if above is not None else 0, frame.number, frame.name))
+
+    def _begin(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any], thread: Thread) -> Pass:
+        told = arguments_of(module, args, words)
+        one = Pass(self.names[module], *cached(module, args, words), told, generate=thread.generate)
+        self.passes.append(one)
+        return one
+
+    def leave(self, module: torch.nn.Module, out: Any, failed: bool) -> Pass | None:
+        """A module's forward ends. Returns the pass that ends with it, if any."""
+        thread = self.thread
+        frame = thread.frame
+        while frame is not None and frame.module is not module:
+            frame = frame.above
+        if frame is None:
+            return None
+        thread.frame = frame.above
+        current = thread.current
+        if current is not None:
+            if failed:
+                del current.entries[frame.first:]
+                current.failed = current.failed or frame.above is None
+            elif not frame.inside and module in self._attention and self.wanted(module):
+                self._note(current, frame, self.names[module], type(module).__name__, "", None, False)
+            if frame.above is not None:
+                frame.above.inside = frame.above.inside or frame.inside
+        frame.args, frame.words = (), {}
+        if frame.above is None:
+            thread.current = None
+            if current is not None:
+                current.running = False
+                return current
+        return None
+
+    def note(self, module: torch.nn.Module, way: str, record: Record, across: bool = False) -> Pass | None:
+        """A module's attention was seen. Returns the pass that it belongs to; None if it is not recorded."""
+        thread = self.thread
+        frame, current = thread.frame, thread.current
+        if frame is None or current is None:
+            return None
+        record.sights = current.sights
+        self._note(current, frame, self.names[module], type(module).__name__, way, record, across)
+        return current
+
+    def _note(self, current: Pass, frame: Frame, name: str, kind: str, way: str, record: Record | None,
+              across: bool) -> None:
+        frame.inside = True
+        around = list(frame.out())
+        entering = {one.number: shape for one in around if (shape := shape_of(one)) is not None}
+        across = across or CROSS.search(".".join(name.split(".")[-2:])) is not None or \
+            any(frame.words.get(word) is not None for word in ACROSS)
+        if record is not None and current.fixed and not across:
+            record.leave_cache(current.before)
+        current.entries.append(Entry(name, kind, way, frame.number, [(one.number, one.name) for one in around[::-1]],
+                                     record, [one.tells() for one in around], entering, across))
+
+
+def shape_of(frame: Frame) -> tuple[int, ...] | None:
+    given = frame.entering()
+    return None if given is None else tuple(given.shape)
+
+
+def raised(out: Any) -> bool:
+    """Whether a hook that is always called was called because of an exception."""
+    return out is None and sys.exc_info()[0] is not None

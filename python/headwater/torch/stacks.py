@@ -1,0 +1,358 @@
+"""Which attention calls belong together: stacks of layers, and the runs of each stack.
+
+    encoder.layer.0.attention.self, encoder.layer.1.attention.self, ...     the stack encoder.layer
+    decoder.block.0.layer.0.SelfAttention, decoder.block.1.layer.0. ...     the stack decoder.block.*.layer.0.SelfAttention
+
+The layers of a stack have the same name except for one number. A run is what one call of their parent made of them. A
+parent that is called twice, for the two texts of a siamese model or for the steps of generate(), has two runs.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Sequence
+
+import torch
+
+from ..errors import Error
+from .passes import Entry, Pass
+from .record import PassingOn, Record
+
+MIXES = re.compile(r"attn|attention|mamba|ssm|mixer|conv|recurrent|rnn|lstm|gru|delta|hyena|retention|fourier|rwkv|kda",
+                   re.IGNORECASE)  # classes of modules that move something between tokens
+NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
+MOST = 12  # runs or stacks that an error lists
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a module stands: the stack's name, the module that holds the layers, and what follows a layer's number."""
+
+    stack: str
+    container: str | None
+    within: str
+
+
+class Layout:
+    """The places of a model's modules, by their names."""
+
+    def __init__(self, names: Iterable[str]):
+        self._names = list(names)
+        self._places: dict[str, Place] = {}
+
+    def place(self, name: str) -> Place:
+        if name not in self._places:
+            self._places[name] = self._find(name)
+        return self._places[name]
+
+    def _find(self, name: str) -> Place:
+        numbers = list(NUMBER.finditer(name))
+        if not numbers:
+            return Place(name, None, "")
+        last, pattern = name.rpartition(".")[2], NUMBER.sub("*", name)
+        alike = [NUMBER.findall(one) for one in self._names
+                 if (one.rpartition(".")[2] == last or last.isdigit()) and NUMBER.sub("*", one) == pattern]
+        varies = [k for k in range(len(numbers)) if len({one[k] for one in alike}) > 1]
+        chosen = numbers[varies[-1] if varies else 0]
+        within = name[chosen.end() + 1:]
+        container = name[:chosen.start()].rstrip(".")
+        return Place(".".join(filter(None, (container, "*", within))), container, within)
+
+
+@dataclass(eq=False)
+class Run:
+    """What one call of a parent made of a stack: its attention calls in the order of time."""
+
+    stack: Stack
+    one: Pass
+    owner: int  # the number of the parent's call
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def records(self) -> list[Record]:
+        return [entry.record for entry in self.entries if entry.record is not None]
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Queries and keys of its first record."""
+        first = next(iter(self.records), None)
+        return None if first is None else (first.queries, first.keys)
+
+    def layer_call(self, entry: Entry) -> tuple[int, str] | None:
+        """The call of the layer, right below the parent's."""
+        numbers = [number for number, _ in entry.path]
+        below = numbers.index(self.owner) + 1 if self.owner in numbers else 0
+        return entry.path[below] if below < len(entry.path) else None
+
+    def describe(self) -> str:
+        size = self.size
+        if size is None:
+            return "no recordable attention"
+        queries, keys = size
+        batch = self.records[0].batch
+        text = f"{queries} tokens" if queries == keys else f"{queries} queries over {keys} keys"
+        ways = sorted({entry.way or "not recorded" for entry in self.entries})
+        return f"{text}, {batch} item{'s' if batch > 1 else ''}, {len(self.entries)} layers, by {' and '.join(ways)}"
+
+
+@dataclass(eq=False)
+class Stack:
+    """Layers that belong together, and their runs."""
+
+    name: str
+    container: str | None
+    across: bool = False
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def square(self) -> bool:
+        """Whether its queries are its keys, in a run that had nothing in a cache; or nobody knows."""
+        sizes = [run.size for run in self.runs if run.one.before == 0]
+        return any(size is None or size[0] == size[1] for size in sizes) or not sizes
+
+
+def owner_of(entry: Entry, container: str | None) -> int:
+    """The number of the innermost call around an entry whose module holds the container."""
+    if container is None:
+        return entry.path[-2][0] if len(entry.path) > 1 else 0
+    found = 0
+    for number, name in entry.path:
+        if name == "" or name == container or container.startswith(name + "."):
+            found = number
+    return found
+
+
+def stacks_of(passes: Sequence[Pass], layout: Layout) -> list[Stack]:
+    """All stacks that ran, in the order of their first run."""
+    stacks: dict[str, Stack] = {}
+    for one in passes:
+        if one.failed or one.running:
+            continue
+        runs: dict[tuple[str, int], Run] = {}
+        for entry in one.entries:
+            place = layout.place(entry.name)
+            stack = stacks.setdefault(place.stack, Stack(place.stack, place.container))
+            stack.across = stack.across or entry.across
+            key = place.stack, owner_of(entry, place.container)
+            if key not in runs:
+                runs[key] = Run(stack, one, key[1])
+                stack.runs.append(runs[key])
+            runs[key].entries.append(entry)
+    found = list(stacks.values())
+    for stack in found:  # short names where they say enough
+        alone = [other for other in found if other.container == stack.container]
+        if len(alone) == 1 and stack.container:
+            stack.name = stack.container
+    return found
+
+
+# -- which stack, which run
+
+
+def listed(stacks: Sequence[Stack]) -> str:
+    """Stacks and their runs for a person, in one line each."""
+    lines = []
+    for stack in stacks[:MOST]:
+        lines.append(f"\n  stack '{stack.name}'{' (cross attention)' if stack.across else ''}")
+        for k, run in enumerate(stack.runs):
+            if k == MOST:
+                lines.append(f"\n    and {len(stack.runs) - MOST} more calls")
+                break
+            step = f", after {run.one.before} in the cache" if run.one.before else ""
+            lines.append(f"\n    call {k}: {run.describe()}{step}")
+    return "".join(lines) + (f"\n  and {len(stacks) - MOST} more" if len(stacks) > MOST else "")
+
+
+def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> Stack:
+    """The stack that was asked for, or the one that is meant beyond doubt."""
+    if asked is not None:
+        return named(stacks, asked)
+    own = [stack for stack in stacks if not stack.across]
+    likely = [stack for stack in own if stack.square or stack.container is not None] or own or stacks
+    if len(likely) == 1:
+        return likely[0]
+    for rule in (encoders, writers):
+        found = rule(likely, stacks, model)
+        if len(found) == 1:
+            return found[0]
+    raise Error(f"{type(model).__name__}: has several stacks of attention, expected one to be chosen; choose it with "
+                f"`stack`:{listed(likely)}")
+
+
+def named(stacks: list[Stack], asked: str) -> Stack:
+    exact = [stack for stack in stacks if stack.name == asked]
+    parts = [stack for stack in stacks if f".{asked}." in f".{stack.name}."]
+    for found in (exact, [stack for stack in parts if not stack.across], parts):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise Error(f"`stack` '{asked}': is a part of several names, expected one; there are:{listed(found)}")
+    raise Error(f"`stack` '{asked}': did not run; there are:{listed(stacks)}")
+
+
+def encoders(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) -> list[Stack]:
+    """The encoder of a model that has an encoder and a decoder."""
+    config = getattr(model, "config", None)
+    if not getattr(config, "is_encoder_decoder", False) and not any(stack.across for stack in stacks):
+        return []
+    if not any("decoder" in stack.name for stack in stacks):
+        return []
+    found = []
+    for stack in likely:
+        parts = stack.name.split(".")
+        if any("encoder" in part for part in parts) and not any("decoder" in part for part in parts):
+            found.append(stack)
+    return found
+
+
+def writers(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) -> list[Stack]:
+    """The text stack of a model that writes text."""
+    config: Any = getattr(model, "config", None)
+    text = config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else None
+    if text is None:
+        return []
+    can = getattr(model, "can_generate", None)
+    writes = bool(can()) if can is not None else False
+    modules = dict(model.named_modules())
+    if not writes and text is config or not writes and not any(name.rpartition(".")[2] == "language_model" for name in modules):
+        return []
+    return [stack for stack in likely if type(config_of(stack, modules)) is type(text)]
+
+
+def config_of(stack: Stack, modules: dict[str, torch.nn.Module]) -> Any:
+    """The config of the innermost module around a stack that has one."""
+    parts = (stack.container or stack.name).split(".")
+    for k in range(len(parts), -1, -1):
+        config = getattr(modules.get(".".join(parts[:k])), "config", None)
+        if config is not None:
+            return config
+    return None
+
+
+def run_of(stack: Stack, call: int | None, model: torch.nn.Module) -> Run:
+    """The run that was asked for, or the only one."""
+    runs = stack.runs
+    if call is None and len(runs) == 1:
+        return runs[0]
+    if call is None:
+        steps = any(run.one.before or run.one.generate is not None for run in runs)
+        hint = ", or ask .generation() for the steps of generate()" if steps else ""
+        raise Error(f"{type(model).__name__}: the stack '{stack.name}' ran {len(runs)} times, expected one call to be "
+                    f"chosen; choose it with `call` (-1 is the last){hint}:{listed([stack])}")
+    if not -len(runs) <= call < len(runs):
+        raise Error(f"capture: has no call {call}, expected 0 to {len(runs) - 1}; choose another")
+    return runs[call]
+
+
+# -- the layers of a run
+
+
+def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repeated: str,
+              partial: bool) -> tuple[list[Record], list[str], list[str]]:
+    """The records of a run's layers, their names, and notes. Raises if they are not one map for each layer.
+
+    `partial`: only some modules are recorded, because the user said which.
+    """
+    name = run.stack.name
+    check_repeats(run, modules, repeated)
+    layers: list[tuple[str, str, Record | None]] = [(entry.name, entry.kind, entry.record) for entry in run.entries]
+    if not partial:
+        layers = with_silent(run, layers, modules)
+    gone = [(layer, kind) for layer, kind, record in layers if record is None]
+    first = next((record for _, _, record in layers if record is not None), None)
+    if gone and (missing != "residual" or first is None):
+        what = ", ".join(f"{layer} ({kind})" for layer, kind in gone[:6]) + (" and more" if len(gone) > 6 else "")
+        way = "`missing`='residual' takes them as passing everything on" if first is not None else \
+            "load the model with attn_implementation='eager', or choose another stack"
+        raise Error(f"capture: {len(gone)} of the {len(layers)} layers of '{name}' ran without attention that can be "
+                    f"recorded: {what}; {way}")
+    assert first is not None
+    notes = []
+    if gone:
+        what = ", ".join(layer for layer, _ in gone)
+        notes.append(f"{len(gone)} layers without recordable attention are taken as passing everything on: {what}")
+    records = [record if record is not None else PassingOn(first) for _, _, record in layers]
+    return records, [layer for layer, _, _ in layers], notes
+
+
+def check_repeats(run: Run, modules: dict[str, torch.nn.Module], repeated: str) -> None:
+    """Raises if a module ran more than once in a run, except where a model shares its layers."""
+    frames = [entry.frame for entry in run.entries]
+    names = [entry.name for entry in run.entries]
+    if repeated == "layers" or len(set(names)) == len(names):
+        return
+    count = getattr(config_of(run.stack, modules), "num_hidden_layers", None)
+    if len(set(frames)) == len(frames) and count == len(frames):
+        return
+    often = max(set(names), key=names.count)
+    raise Error(f"capture: {often} called attention {names.count(often)} times in one call of the model, expected once; "
+                "if these are layers, say `repeated`='layers'; if it was called for several inputs, or for pieces of "
+                "one, run the model once for each")
+
+
+def with_silent(run: Run, layers: list[tuple[str, str, Record | None]],
+                modules: dict[str, torch.nn.Module]) -> list[tuple[str, str, Record | None]]:
+    """The layers with those that ran among them and had no attention at all, in the order of time."""
+    container = run.stack.container
+    if container is None:
+        return layers
+    calls = [run.layer_call(entry) for entry in run.entries]
+    seen = {call[0] for call in calls if call is not None}
+    kinds = {type(modules[call[1]]) for call in calls if call is not None and call[1] in modules}
+    silent = []
+    for owner, number, name in run.one.layers:
+        inside = name.startswith(container + ".") if container else True
+        if owner == run.owner and number not in seen and inside and NUMBER.fullmatch(name[len(container):].lstrip(".")):
+            module = modules.get(name)
+            if module is not None and (type(module) in kinds or mixes(module)):
+                silent.append((number, (name, type(module).__name__, None)))
+    if not silent:
+        return layers
+    order: list[tuple[int, tuple[str, str, Record | None]]] = [
+        (call[0] if call is not None else 0, layer) for call, layer in zip(calls, layers)]
+    return [layer for _, layer in sorted([*order, *silent], key=lambda pair: pair[0])]
+
+
+def mixes(module: torch.nn.Module) -> bool:
+    return any(MIXES.search(type(inner).__name__) for inner in module.modules())
+
+
+def check_shapes(run: Run, records: list[Record], names: list[str], copies: int | None) -> None:
+    """Raises if the records are not one [B, n, n] each with the same B and n, or are windows of something longer.
+
+    `copies`: how many copies of the hidden states a layer is given (Gemma 3n predicts some from others).
+    """
+    odd = next(((name, record) for name, record in zip(names, records) if record.queries != record.keys), None)
+    stack = run.stack.name
+    if odd is not None and run.one.before:
+        raise Error(f"capture: this call of '{stack}' holds {odd[1].queries} tokens after {run.one.before} in a cache, "
+                    "expected a forward pass over all tokens; ask .generation() for generated text, or choose "
+                    "another `call`")
+    if odd is not None:
+        raise Error(f"capture: {odd[0]} has {odd[1].queries} queries over {odd[1].keys} keys, expected as many; its "
+                    "keys are pooled, or come from elsewhere, so its layers cannot be multiplied")
+    sizes = sorted({(record.batch, record.queries) for record in records})
+    if len(sizes) > 1:
+        found = " and ".join(f"{batch} x {length}" for batch, length in sizes)
+        raise Error(f"capture: the layers of '{stack}' have {found} items x tokens, expected the same in each; choose "
+                    "some with `pattern` when you capture")
+    batch, length = sizes[0]
+    for entry in run.entries:
+        call = run.layer_call(entry)
+        shape = entry.entering.get(call[0]) if call is not None else None
+        if shape is not None and entry.record is not None and not fits(shape, batch, length) and \
+                not (len(shape) == 4 and copies == shape[0] and fits(shape[1:], batch, length)):
+            raise Error(f"capture: {entry.name} attended within {batch} x {length} items x tokens, but its layer was "
+                        f"given {list(shape)}: attention within windows or frames is no map over all tokens; "
+                        "headwater cannot join them")
+
+
+def fits(shape: tuple[int, ...], batch: int, length: int) -> bool:
+    """Whether hidden states of this shape are `batch` items of `length` tokens."""
+    if len(shape) == 3:
+        return (batch, length) in (shape[:2], (shape[1], shape[0]))
+    if len(shape) == 2:
+        return batch == 1 and length == shape[0]
+    if len(shape) == 4:  # pictures, channels last or first
+        return batch == shape[0] and length in (shape[1] * shape[2], shape[2] * shape[3])
+    return True
