@@ -372,6 +372,6 @@ class Metrics(dict[str, Any]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, and what a file or a model gave also as .npz or .html, by the ending."""
-        if self._results is not None:
+        if self._results is not None and not os.fspath(path).endswith(".json"):
             return self._results.save(os.fspath(path))
         write_json(path, self.to_json())

@@ -8,8 +8,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
   try {
     volatile size_t sum = 0;
-    const auto model = headwater::read_sentencepiece(
-        {reinterpret_cast<const std::byte*>(data), size}, "x.model");
+    const auto model =
+        headwater::read_sentencepiece({reinterpret_cast<const std::byte*>(data), size}, "x.model");
     for (const headwater::SentencePiece& piece : model.pieces)
       for (const char c : piece.text) sum = sum + static_cast<unsigned char>(c);
   } catch (const headwater::Error& error) {
