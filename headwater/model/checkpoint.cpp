@@ -68,6 +68,8 @@ const Tensor* Checkpoint::find(const std::string& name) const {
     return exact(outer_ + name.substr(0, name.size() - old.size()) + std::string(other));
   };
   if (const Tensor* found = exact(outer_ + name)) return found;
+  // GPT-NeoX has had both names for its words.
+  if (name == "embed_out.weight") return exact(outer_ + "lm_head.weight");
   if (const Tensor* gamma = ends("LayerNorm.weight", "LayerNorm.gamma")) return gamma;
   return ends("LayerNorm.bias", "LayerNorm.beta");
 }

@@ -30,12 +30,13 @@ void bind_generate(nb::module_& module) {
          std::vector<int> ids, std::optional<std::string> continuation, int count,
          double temperature, int top_k, double top_p, uint64_t seed, bool ignore_end,
          bool own_position, std::vector<std::string> stops, std::optional<std::string> rule,
-         std::optional<std::string> span) {
+         std::optional<std::string> span, bool ignore_code) {
         GenerationInput input;
         input.prompt = std::move(prompt);
         input.ids = std::move(ids);
         input.continuation = std::move(continuation);
         input.stops = std::move(stops);
+        input.ignore_code = ignore_code;
         GenerateOptions how;
         how.count = count;
         how.temperature = temperature;
@@ -52,6 +53,7 @@ void bind_generate(nb::module_& module) {
       "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
       "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
       "stops"_a = std::vector<std::string>(), "rule"_a = nb::none(), "span"_a = nb::none(),
+      "ignore_code"_a = false,
       "Text that a model directory writes, and which prompt tokens each token comes from.");
 }
 

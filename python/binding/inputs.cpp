@@ -99,13 +99,14 @@ void bind_inputs(nb::module_& module) {
       "open",
       [](const std::string& name, Words texts, std::optional<std::string> pair,
          std::vector<int> ids, Words images, bool truncate, std::string axes, Words tokens,
-         bool any_sums, bool nan_identity, Words prompts) {
+         bool any_sums, bool nan_identity, Words prompts, bool ignore_code) {
         const OpenOptions options{
             {.texts = std::move(texts),
              .pair = std::move(pair),
              .ids = std::move(ids),
              .images = std::move(images),
              .truncate = truncate,
+             .ignore_code = ignore_code,
              .prompts = std::move(prompts)},
             read_options(std::move(axes), std::move(tokens), any_sums, nan_identity)};
         nb::gil_scoped_release release;
@@ -116,6 +117,7 @@ void bind_inputs(nb::module_& module) {
       "name"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
       "images"_a = Words(), "truncate"_a = false, "axes"_a = "", "tokens"_a = Words(),
       "any_sums"_a = false, "nan_identity"_a = false, "prompts"_a = Words(),
+      "ignore_code"_a = false,
       "The attention in a file, or a model by its folder or name, run when a method asks.");
   module.def("models", &shipped_model_folders,
              "The models that ship with headwater: names and folders.");

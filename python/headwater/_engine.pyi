@@ -44,7 +44,7 @@ class Inputs:
     def example(self, item: int) -> dict[str, Any]:
         """What is known about an item before it is read."""
 
-def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = []) -> Inputs:
+def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False) -> Inputs:
     """
     The attention in a file, or a model by its folder or name, run when a method asks.
     """
@@ -163,7 +163,7 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known about an item; reads its lowest layer."""
 
-def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None) -> Results:
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, ignore_code: bool = False) -> Results:
     """
     Text that a model directory writes, and which prompt tokens each token comes from.
     """

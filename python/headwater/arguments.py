@@ -47,6 +47,7 @@ class InputWords(AskedWords, total=False):
     ids: Sequence[int] | None
     image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     truncate: bool
+    ignore_code: bool
     name: str | None
 
 
@@ -85,8 +86,8 @@ OPTIONS = tuple(OptionWords.__annotations__)
 READING = ("item", "tokens", "attention_mask", "sums")  # what torch/device.py knows besides the options
 ASKED = tuple(AskedWords.__annotations__)  # and what it knows of captures
 OF_CAPTURES = ("stack", "call", "missing", "repeated")
-DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, missing="error",
-                                   repeated="error")
+DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, ignore_code=False,
+                                   missing="error", repeated="error")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ABOUT = """

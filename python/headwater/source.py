@@ -76,7 +76,7 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
          sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None, prompt: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
          image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None, truncate: bool = False,
-         name: str | None = None, stack: str | None = None, call: int | None = None, missing: str = "error",
+         ignore_code: bool = False, name: str | None = None, stack: str | None = None, call: int | None = None, missing: str = "error",
          repeated: str = "error") -> Source:
     """Opens a path, arrays, a list of layers, the output of a Hugging Face model, or a model directory.
 
@@ -85,10 +85,11 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     are cropped. `tokens` is a list of n words, or one such list for each item. `sums='any'` accepts rows that do not
     sum to 1, `nan='identity'` replaces rows that hold NaN. A model directory, or the name of a model that ships, needs
     `text` (one or several), `text_pair`, `prompt` (one or several: as text, for a model that predicts the next word,
-    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. `stack` and
-    `call` choose among the stacks and calls that a capture saw. `missing='residual'` takes layers whose attention could not
-    be recorded as passing everything on, `repeated='layers'` takes the calls of one module as layers. Raises
-    headwater.Error.
+    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. A name may
+    also be that of a model in the local Hugging Face cache. `ignore_code` runs a model whose folder has code of its
+    own, without that code. `stack` and `call` choose among the stacks and calls that a capture saw.
+    `missing='residual'` takes layers whose attention could not be recorded as passing everything on,
+    `repeated='layers'` takes the calls of one module as layers. Raises headwater.Error.
     """
     if isinstance(source, Source):
         return source
@@ -103,8 +104,8 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
                                  missing=missing, repeated=repeated)
     refuse_capture_words(dict(stack=stack, call=call, missing=missing, repeated=repeated))
     if isinstance(source, (str, os.PathLike)):
-        return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, tokens=tokens, axes=axes, sums=sums,
-                          nan=nan)
+        return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, ignore_code=ignore_code, tokens=tokens,
+                          axes=axes, sums=sums, nan=nan)
     for word, value in inputs_of_model.items():
         if value is not None:
             raise Error(f"`{word}`: was given beside attention in memory, expected a model directory; leave it out")
@@ -115,13 +116,14 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
                        name=name or "memory")
 
 
-def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, tokens: Any, axes: str,
-               sums: str, nan: str) -> Source:
+def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, ignore_code: bool,
+               tokens: Any, axes: str, sums: str, nan: str) -> Source:
     texts, prompts = ([one] if isinstance(one, str) else list(one or []) for one in (text, prompt))
     images = [image] if isinstance(image, (str, os.PathLike)) else list(image or [])
     inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[int(one) for one in ids or []],
                           images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
-                          tokens=[str(token) for token in tokens or []], prompts=prompts, **read_words(sums, nan))
+                          tokens=[str(token) for token in tokens or []], prompts=prompts,
+                          ignore_code=ignore_code, **read_words(sums, nan))
     if len(inputs) == 0:
         raise Error(f"{path}: is a model and has no input to run on; give `text`, `ids` or `image`")
     given = text is not None or prompt is not None or ids is not None or image is not None

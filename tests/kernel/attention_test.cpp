@@ -9,6 +9,7 @@ struct Shape {
   int rows, keys, size;
   int heads = 1, groups = 1;
   Sight sight;
+  bool distances = false;
 };
 
 // Queries, keys and values as columns of one wide matrix, which is how a model with one weight for
@@ -16,7 +17,8 @@ struct Shape {
 struct Input {
   Input(const Shape& shape, unsigned seed, float scale = 0.3f)
       : queries(shape.rows, shape.heads * shape.size, seed),
-        both(shape.keys, 2 * shape.groups * shape.size, seed + 1) {
+        both(shape.keys, 2 * shape.groups * shape.size, seed + 1),
+        distances(shape.heads, std::max(0, 2 * shape.keys - 1), seed + 2) {
     const int width = shape.groups * shape.size;
     const MatrixView wide = both.span();
     attention = {queries.span(),
@@ -26,8 +28,9 @@ struct Input {
                  shape.groups,
                  scale,
                  shape.sight};
+    if (shape.distances) attention.distances = distances.span();
   }
-  Island queries, both;
+  Island queries, both, distances;
   Attention attention;
 };
 
@@ -44,6 +47,8 @@ void plain_attention(const Attention& in, MatrixSpan out, const HeadMap& fused) 
       for (int j = begin; j < end; ++j) {
         for (int d = 0; d < size; ++d) p[j] += in.queries(r, h * size + d) * in.keys(j, column + d);
         p[j] *= in.scale;
+        if (in.distances.rows() > 0)
+          p[j] += in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1);
         largest = std::max(largest, p[j]);
       }
       for (int j = begin; j < end; ++j) sum += p[j] = std::exp(p[j] - largest);
@@ -127,6 +132,16 @@ TEST_P(AttentionKernel, TakesSizesAcrossBlocksAndStretches) {
   check({1, 1200, 64, 2, 1, {true, 0, 1199}});
   check({5, 40, 400, 1, 1, {}});
   check({1, 40, 400, 1, 1, {}});
+}
+
+TEST_P(AttentionKernel, AddsWhatDistancesAdd) {
+  for (int n = 1; n <= past_two_vectors; ++n) {
+    check({n, n, 5, 3, 1, {}, true});
+    check({1, n, 5, 2, 2, {true, 0, n - 1}, true});
+  }
+  check({300, 300, 16, 2, 1, {}, true});
+  check({70, 70, 8, 2, 1, {true, 9, 0}, true});
+  check({30, 420, 33, 3, 3, {true, 0, 390}, true});
 }
 
 TEST_P(AttentionKernel, SeesOnlyItsWindow) {

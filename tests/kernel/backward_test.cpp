@@ -144,13 +144,15 @@ TEST(BackwardReference, SecantsTakeTheInputToTheOutput) {
 struct AttendedShape {
   int n, size, heads, groups;
   Sight sight;
+  bool distances = false;
 };
 
 // Queries, keys and values side by side, and the gradient of the output.
 struct AttendedInput {
   explicit AttendedInput(const AttendedShape& shape, unsigned seed = 1)
       : rows(shape.n, (shape.heads + 2 * shape.groups) * shape.size, seed),
-        gradient(shape.n, shape.heads * shape.size, seed + 1) {
+        gradient(shape.n, shape.heads * shape.size, seed + 1),
+        distances(shape.heads, 2 * shape.n - 1, seed + 2) {
     attention = {part(shape, rows.span(), 0),
                  part(shape, rows.span(), 1),
                  part(shape, rows.span(), 2),
@@ -158,13 +160,14 @@ struct AttendedInput {
                  shape.groups,
                  1 / std::sqrt(static_cast<float>(shape.size)),
                  shape.sight};
+    if (shape.distances) attention.distances = distances.span();
   }
   static MatrixSpan part(const AttendedShape& shape, MatrixSpan rows, int k) {
     const int queries = shape.heads * shape.size, keys = shape.groups * shape.size;
     const int first = k == 0 ? 0 : queries + (k - 1) * keys;
     return {rows.data() + first, rows.rows(), k == 0 ? queries : keys, rows.stride()};
   }
-  Island rows, gradient;
+  Island rows, gradient, distances;
   Attention attention;
 };
 
@@ -181,7 +184,7 @@ struct Output {
 TEST(BackwardReference, AttentionHasTheSlopesOfItsDifferences) {
   for (const AttendedShape& shape :
        {AttendedShape{5, 3, 4, 2, {}}, AttendedShape{6, 4, 2, 2, {true, 0, 0}},
-        AttendedShape{7, 3, 2, 1, {true, 3, 0}}}) {
+        AttendedShape{7, 3, 2, 1, {true, 3, 0}}, AttendedShape{6, 3, 2, 1, {}, true}}) {
     AttendedInput input(shape);
     Output found(shape);
     reference().backward.attention(input.attention, input.gradient.span(), {}, found.parts(shape),
@@ -253,6 +256,7 @@ void plain_attention_backward(const AttendedShape& shape, const Attention& in, M
           dp[j] += gradient(r, q + d) * in.values(j, k + d);
         }
         p[j] *= in.scale;
+        if (in.distances.rows() > 0) p[j] += in.distances(h, j - r + shape.n - 1);
         largest = std::max(largest, p[j]);
       }
       for (int j = begin; j < end; ++j) sum += p[j] = std::exp(p[j] - largest);
@@ -321,6 +325,12 @@ TEST_P(BackwardKernel, AttentionTakesEverySmallSize) {
     check({n, 3, 3, 1, {true, 4, 0}});
     check({9, n, 2, 2, {}});
   }
+}
+
+TEST_P(BackwardKernel, AttentionAddsWhatDistancesAdd) {
+  for (int n = 1; n <= past_two_vectors; ++n) check({n, 5, 2, 1, {}, true});
+  check({400, 16, 2, 1, {}, true});
+  check({90, 12, 4, 2, {true, 20, 0}, true});
 }
 
 TEST_P(BackwardKernel, AttentionTakesSizesAcrossSlabsAndStretches) {

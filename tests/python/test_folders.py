@@ -231,6 +231,14 @@ def test_prefixes_of_wrappers(name, outer, tmp_path):
     assert ".odd'" in fails(1, "info", tmp_path)
 
 
+def test_either_name_of_the_words_of_neox(tmp_path):
+    saved("neox", tmp_path)
+    before = ask("generate", tmp_path, "--ids", "5,6", "--count", "3")["generated_ids"]
+    names = {"embed_out.weight": "lm_head.weight", "lm_head.weight": "embed_out.weight"}
+    change_weights(tmp_path, lambda weights: {names.get(key, key): tensor for key, tensor in weights.items()})
+    assert ask("generate", tmp_path, "--ids", "5,6", "--count", "3")["generated_ids"] == before
+
+
 @pytest.mark.parametrize("file, words", [
     ("model-q4.gguf", "llama.cpp (GGUF)"), ("model.onnx", "ONNX"), ("tf_model.h5", "TensorFlow (h5)"),
     ("flax_model.msgpack", "Flax"), ("adapter_model.safetensors", "an adapter (PEFT)"),
