@@ -13,15 +13,15 @@
 namespace headwater {
 namespace {
 
-constexpr int named = 3;        // tokens for each layer
-constexpr int named_edges = 8;  // of the layer
+constexpr int named_tokens = 3;  // tokens for each layer
+constexpr int named_edges = 8;   // of the layer
 
 std::string by_layer(const Attribution& result, const std::vector<std::string>& labels) {
   std::vector<std::vector<std::string>> lines = {{"depth", "most relevant tokens"}};
   for (size_t k = 0; k < result.values.size(); ++k) {
     const std::span<const float> row = MatrixView(result.values[k]).row(0);
     std::vector<std::string> words;
-    for (const int j : top(row, named))
+    for (const int j : top(row, named_tokens))
       words.push_back(
           fmt::format("{} {:.3f}", labels[static_cast<size_t>(j)], row[static_cast<size_t>(j)]));
     lines.push_back({layer_name(result, k), fmt::format("{}", fmt::join(words, ", "))});
