@@ -17,6 +17,7 @@
 #include "headwater/method/compare.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
+#include "headwater/method/relevance.h"
 #include "headwater/method/rollout.h"
 #include "headwater/model/shipped.h"
 #include "headwater/open.h"
@@ -132,11 +133,15 @@ void show_answer(const std::string&, Tour& tour) {
   Generated answer = generate(*generation, options_of(Preset::paper), {.count = 3});
   const Attribution rows = at_layer(answer);
   tour.say("\nfacts, a decoder: answers questions about a story");
-  tour.say(fmt::format("  \"... {}\"{} The answer depends on {}",
+  tour.say(fmt::format("  \"... {}\"{} Its attention leans on {}",
                        prompt.substr(prompt.find("Where")), answer.text,
                        largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
-  tour.picture("answer.png", std::move(answer), "which words of the story the answer depends on");
+  tour.picture("answer.png", std::move(answer),
+               "rollout: how attention mixes the story into the answer");
+  const Attribution cause = relevance(*open("facts", {.prompts = {prompt}}));
+  tour.say(fmt::format("  It comes from {}", largest(cause.values[0].row(0), cause.source.tokens)));
+  tour.picture("relevance.png", cause, "relevance: the words that speak for it, and against it");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
@@ -191,6 +196,7 @@ void suggest(Tour& tour) {
       "  headwater compare verb-number --by method --text \"The author of the books\"\n"
       "  headwater generate facts --prompt \"Anna took the key to the box. Ben went to the cave. "
       "Where is the key?\"\n"
+      "  headwater relevance verb-number --text \"The author of the books\" --by-layer\n"
       "  headwater evaluate facts                        # which method finds the true word\n"
       "  headwater rollout {} --row cls --by-layer -o cls.svg\n"
       "  headwater rollout YOUR-MODEL/ --text \"...\" -o rollout.png  "

@@ -14,7 +14,7 @@ constexpr int usual_steps = 20;
 // Of the sum of all absolute values. Rounding in float stays far below it.
 constexpr double most_lost = 1e-4;
 
-void check(const RelevanceOptions& what) {
+void check_rule(const RelevanceOptions& what) {
   const bool integrates = what.rule == RelevanceRule::integrated;
   const auto refuse = [&](bool given, const char* name) {
     if (given)
@@ -81,7 +81,7 @@ Matrix as_row(std::span<const float> values) {
 
 Attribution relevance(Source& source, const RelevanceOptions& what) {
   const Stopwatch whole;
-  check(what);
+  check_rule(what);
   const Description& example = source.description();
   const RelevanceRequest request = request_of(what, example);
   RelevanceAnswer answer = differentiable(source).relevance(request);

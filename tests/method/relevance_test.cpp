@@ -11,9 +11,9 @@ namespace {
 
 using test::expect_error;
 
-class TwoTokens : public Source, public Differentiable {
+class AnsweredTokens : public Source, public Differentiable {
  public:
-  TwoTokens() {
+  AnsweredTokens() {
     example_.name = "made";
     example_.tokens = {"a", "b"};
     example_.layers = 2;
@@ -52,7 +52,7 @@ class TwoTokens : public Source, public Differentiable {
 };
 
 TEST(Relevance, HasOneSignedRowThatOfTheTarget) {
-  TwoTokens source;
+  AnsweredTokens source;
   const Attribution result = relevance(source);
   EXPECT_EQ(result.method, "relevance");
   EXPECT_EQ(result.rows, std::vector<int>{1});
@@ -68,7 +68,7 @@ TEST(Relevance, HasOneSignedRowThatOfTheTarget) {
 }
 
 TEST(Relevance, NotesASumThatIsOffWhereTheRuleKeepsIt) {
-  TwoTokens source;
+  AnsweredTokens source;
   source.answer.rest = 0.4;
   EXPECT_EQ(relevance(source).notes.size(), 1u);
   EXPECT_NE(relevance(source).notes[0].find("not to the output 3"), std::string::npos);
@@ -81,7 +81,7 @@ TEST(Relevance, NotesASumThatIsOffWhereTheRuleKeepsIt) {
 }
 
 TEST(Relevance, ByLayerStartsWithTheInput) {
-  TwoTokens source;
+  AnsweredTokens source;
   const Attribution result = relevance(source, {.by_layer = true});
   EXPECT_EQ(result.by_layer, (std::vector<int>{-1, 0, 1}));
   ASSERT_EQ(result.values.size(), 3u);
@@ -90,14 +90,14 @@ TEST(Relevance, ByLayerStartsWithTheInput) {
 }
 
 TEST(Relevance, TakesRowsAndLayersFromTheEnd) {
-  TwoTokens source;
+  AnsweredTokens source;
   relevance(source, {.row = Row::at(-2), .edges = -1});
   EXPECT_EQ(source.asked.row, 0);
   EXPECT_EQ(source.asked.edges, 1);
 }
 
 TEST(Relevance, RefusesWhatARuleDoesNotHave) {
-  TwoTokens source;
+  AnsweredTokens source;
   const auto usage = [&](const RelevanceOptions& what, std::vector<std::string> parts) {
     expect_error(Error::Kind::usage, parts, [&] { relevance(source, what); });
   };

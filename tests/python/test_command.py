@@ -86,7 +86,7 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     named = sorted(set(re.findall(r"^  demo/(\S+)", done.stdout, re.M)))
     assert files_in(tmp_path / "demo") == named
-    assert {"sentence.png", "gradient.png", "methods.png", "answer.png", "image.png", "quick-fox.json", "rollout.png",
+    assert {"sentence.png", "gradient.png", "methods.png", "answer.png", "relevance.png", "image.png", "quick-fox.json", "rollout.png",
             "evolution.png", "discard.png"} == set(named)
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout

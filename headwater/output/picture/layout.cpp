@@ -86,7 +86,7 @@ std::vector<double> ticks(double top, int count) {
 
 std::vector<double> ticks(double bottom, double top, int count) {
   if (bottom < 0) {
-    std::vector<double> out = ticks(top, (count + 1) / 2);
+    std::vector<double> out = ticks(top, std::max(3, (count + 1) / 2));
     for (size_t k = out.size(); k-- > 1;)
       if (out[k] <= -bottom) out.push_back(-out[k]);
     std::ranges::sort(out);
