@@ -161,7 +161,28 @@ def test_evaluate_has_tables_that_sort(make, visit):
     assert page.locator("polyline").count() > 6
 
 
-@pytest.mark.parametrize("words", [("info", "verb-number", "--text", SENTENCE),
+TEXT = ("verb-number", "--text", SENTENCE)
+
+
+@pytest.mark.parametrize("words", [
+    ("raw", *TEXT), ("average", *TEXT, "--embed-layers"), ("gradient", *TEXT, "--rule", "chefer"),
+    ("flow", *TEXT, "--row", "cls", "--column", "2", "--cut"), ("flow", *TEXT, "--embed-layers"),
+    ("rollout", *TEXT, "--by-layer"), ("rollout", *TEXT, "--row", "mean", "--embed-layers"),
+    ("rollout", *TEXT, "--row", "2", "--discard", "0.3", "--embed-layers"),
+    ("compare", *TEXT, "--by", "evolution"), ("compare", *TEXT, "--by", "discard", "--row", "cls"),
+], ids=lambda words: " ".join(word for word in words if word not in TEXT))
+def test_every_result_has_all_views(make, visit, words):
+    path, _ = make(*words)
+    page = visit(path)
+    for key in "tuscf[]u":
+        page.keyboard.press(key)
+    token(page, 2).click()
+    page.mouse.move(5, 5)
+    assert page.locator(".ranking tbody tr").count() >= 1
+    assert page.locator(".matrix canvas").bounding_box()["height"] > 100
+
+
+@pytest.mark.parametrize("words", [("generate", "facts", "--prompt", PROMPT, "--plain"), ("info", "verb-number", "--text", SENTENCE),
                                    ("metrics", "verb-number", "--text", SENTENCE)])
 def test_numbers_are_a_table(make, visit, words):
     path, _ = make(*words)

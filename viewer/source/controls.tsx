@@ -107,15 +107,17 @@ export function Toolbar({ session }: With) {
   const canHide = one.left_out !== undefined || one.inputs.special.length > 0;
   return (
     <div class="toolbar" role="toolbar" aria-label="View">
-      <Segments
-        label="Question"
-        value={state.ask}
-        words={[
-          ["from", "What is an output made of?"],
-          ["to", "Who uses an input?"],
-        ]}
-        take={(ask) => set({ ask, pinned: [] })}
-      />
+      {one.mean || (
+        <Segments
+          label="Question"
+          value={state.ask}
+          words={[
+            ["from", "What is an output made of?"],
+            ["to", "Who uses an input?"],
+          ]}
+          take={(ask) => set({ ask, pinned: [] })}
+        />
+      )}
       {!one.image && (
         <Choice
           label="Unit"
