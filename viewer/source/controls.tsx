@@ -1,5 +1,6 @@
 // What a reader can turn.
 import type { ComponentChildren } from "preact";
+import { layerName } from "./layers";
 import { Roller } from "./roller";
 import { rankCorrelation } from "./lens";
 import { SCALES, type Shade, written } from "./scale";
@@ -135,7 +136,7 @@ export function Toolbar({ session }: With) {
         keyName="c"
       />
       {canHide && <Check label={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
-      {canHide && (
+      {canHide && !session.signed && (
         <Check
           label="Renormalise"
           on={state.hide && state.renormalise}
@@ -255,7 +256,7 @@ export function LayerControls({ session }: With) {
         least={0}
         most={layers.length - 1}
         step={1}
-        shown={String(layers[k])}
+        shown={layerName(layers[k]!)}
         take={(layer) => session.update({ layer: layer === layers.length - 1 ? -1 : layer })}
       />,
     );

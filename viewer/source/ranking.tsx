@@ -52,7 +52,7 @@ export function Ranking({ session }: { session: Session }) {
     // A moment after the pointer: sorting and drawing a table takes longer than a frame.
     const end = session.onHover(() => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => redraw((count) => count + 1), 60);
+      timer = window.setTimeout(() => session.grids && redraw((count) => count + 1), 60);
     });
     return () => {
       clearTimeout(timer);

@@ -106,8 +106,19 @@ export class Session {
   update(change: Partial<State>): void {
     const before = this.state;
     this.state = { ...before, ...change };
-    if (change.item !== undefined && change.item !== before.item)
-      Object.assign(this.state, { pinned: [], layer: -1, begin: -1, end: -1, residual: -1, a: 0, b: 1 });
+    if (change.item !== undefined && change.item !== before.item) {
+      Object.assign(this.state, {
+        pinned: [],
+        layer: -1,
+        begin: -1,
+        end: -1,
+        residual: -1,
+        a: 0,
+        b: 1,
+        show: "a",
+      });
+      this.grids = null; // those of another result; nothing is drawn until the new ones are there
+    }
     if (this.isMean) this.state.ask = "from"; // there is no output that could use an input
     this.forget();
     this.hovered = this.cell = null;
@@ -207,7 +218,7 @@ export class Session {
       outputs: this.side(false),
       rowTokens: one.mean ? [-1] : one.rows,
       columnTokens: one.columns ?? null,
-      renormalise: this.state.hide && this.state.renormalise,
+      renormalise: this.state.hide && this.state.renormalise && !this.one.signed,
     }));
   }
 
