@@ -87,13 +87,17 @@ def save(path, n, layers=LAYERS, heads=HEADS):
     np.savez(path, tokens=np.array([f"word{k}" for k in range(n)]), **arrays)
 
 
+def from_disk(route):
+    for file in SCRIPTS_OF_BERTVIZ.values():
+        if Path(file).stem.removesuffix(".min") in route.request.url.rsplit("/", 1)[1]:
+            return route.fulfill(path=VENV / "node_modules" / file, content_type="text/javascript")
+    return route.abort()
+
+
 def opened(browser, path, drawn):
     """Seconds until it is drawn, and the median of a hover in ms."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    for file in SCRIPTS_OF_BERTVIZ.values():
-        local, name = VENV / "node_modules" / file, Path(file).stem.removesuffix(".min")
-        page.route(lambda url, name=name: url.startswith("http") and name in url.rsplit("/", 1)[1],
-                   lambda route, local=local: route.fulfill(path=local, content_type="text/javascript"))
+    page.route(lambda url: url.startswith("http"), from_disk)
     start = time.perf_counter()
     page.goto(f"file://{path}", timeout=180_000)
     page.wait_for_selector(drawn, timeout=120_000, state="attached")
