@@ -137,6 +137,23 @@ def test_an_image_has_its_patches(make, visit):
     close(page, result["values"][144])
 
 
+def test_relevance_has_signs_heads_and_edges(make, visit):
+    path, result = make("relevance", "verb-number", "--text", SENTENCE, "--heads", "--edges", "2")
+    page = visit(path)
+    want = np.array(result["values"]).reshape(-1, len(result["tokens"]))[-1]
+    assert want.min() < 0 < want.max()
+    close(page, want)
+    assert page.locator(".legend").first.inner_text().startswith("\u2212")
+    heads = page.locator(".heads tbody tr")
+    heads.first.wait_for()
+    assert heads.count() == len(result["heads"])
+    shown = [float(cell.replace("\u2212", "-")) for cell in heads.last.locator("td").all_inner_texts()]
+    assert shown[1:] == pytest.approx(result["heads"][0], rel=0.06, abs=1e-9)
+    edges = page.locator(".graph table").filter(has_text="passes layer 2").locator("tbody tr")
+    largest = np.abs(np.array(result["edges"])).max()
+    assert abs(float(edges.first.locator("td").last.inner_text().replace("\u2212", "-"))) == pytest.approx(largest, rel=1e-2)
+
+
 def test_compare_shows_the_difference_and_the_agreement(make, visit):
     path, result = make("compare", "verb-number", "--text", SENTENCE, "--by", "method")
     page = visit(path, "#show=difference&b=2")
@@ -161,7 +178,28 @@ def test_evaluate_has_tables_that_sort(make, visit):
     assert page.locator("polyline").count() > 6
 
 
-@pytest.mark.parametrize("words", [("info", "verb-number", "--text", SENTENCE),
+TEXT = ("verb-number", "--text", SENTENCE)
+
+
+@pytest.mark.parametrize("words", [
+    ("raw", *TEXT), ("average", *TEXT, "--embed-layers"), ("gradient", *TEXT, "--rule", "chefer"),
+    ("flow", *TEXT, "--row", "cls", "--column", "2", "--cut"), ("flow", *TEXT, "--embed-layers"),
+    ("rollout", *TEXT, "--by-layer"), ("rollout", *TEXT, "--row", "mean", "--embed-layers"),
+    ("rollout", *TEXT, "--row", "2", "--discard", "0.3", "--embed-layers"),
+    ("compare", *TEXT, "--by", "evolution"), ("compare", *TEXT, "--by", "discard", "--row", "cls"),
+], ids=lambda words: " ".join(word for word in words if word not in TEXT))
+def test_every_result_has_all_views(make, visit, words):
+    path, _ = make(*words)
+    page = visit(path)
+    for key in "tuscf[]u":
+        page.keyboard.press(key)
+    token(page, 2).click()
+    page.mouse.move(5, 5)
+    assert page.locator(".ranking tbody tr").count() >= 1
+    assert page.locator(".matrix canvas").bounding_box()["height"] > 100
+
+
+@pytest.mark.parametrize("words", [("generate", "facts", "--prompt", PROMPT, "--plain"), ("info", "verb-number", "--text", SENTENCE),
                                    ("metrics", "verb-number", "--text", SENTENCE)])
 def test_numbers_are_a_table(make, visit, words):
     path, _ = make(*words)

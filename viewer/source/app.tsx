@@ -55,6 +55,8 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 function Head({ session, help, views }: With & { help: () => void; views: Views | null }) {
   const { item, page, state } = session;
   const details = [...item.details];
+  if (item.kind === "attribution" && item.output !== undefined)
+    details.push(`output ${written(item.output)}, of which tokens explain ${written(item.sum ?? 0)}`);
   const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
     <header>
@@ -193,7 +195,7 @@ function QuestionLine({ session }: With) {
   const name = session.labelOf(answer.question);
   const row =
     from && answer.question.units.length === 1 ? lens.rowOfUnit(answer.question.units[0]!) : undefined;
-  const share = session.twoTexts && row !== undefined ? lens.mass(row) : null;
+  const share = session.twoTexts && !session.signed && row !== undefined ? lens.mass(row) : null;
   return (
     <div class="question">
       <p aria-live="polite">

@@ -55,6 +55,13 @@ export interface Cut {
   capacity: number[];
 }
 
+export interface Edges {
+  layer: number;
+  from: number[]; // token of the layer's output
+  to: number[]; // token of its input
+  value: number[];
+}
+
 export interface Attribution {
   kind: "attribution";
   about?: string; // a line that says what to look at
@@ -77,6 +84,10 @@ export interface Attribution {
   maps?: Packed[]; // fused, of each layer of options.layers
   image?: Picture;
   cut?: Cut;
+  heads?: Packed; // layers x heads: the relevance that passes each head
+  edges?: Edges;
+  output?: number; // for relevance: the logit that it explains, and the sum of it
+  sum?: number;
   notes: string[];
 }
 

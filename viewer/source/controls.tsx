@@ -1,5 +1,6 @@
 // What a reader can turn.
 import type { ComponentChildren } from "preact";
+import { layerName } from "./layers";
 import { Roller } from "./roller";
 import { rankCorrelation } from "./lens";
 import { SCALES, type Shade, written } from "./scale";
@@ -107,15 +108,17 @@ export function Toolbar({ session }: With) {
   const canHide = one.left_out !== undefined || one.inputs.special.length > 0;
   return (
     <div class="toolbar" role="toolbar" aria-label="View">
-      <Segments
-        label="Question"
-        value={state.ask}
-        words={[
-          ["from", "What is an output made of?"],
-          ["to", "Who uses an input?"],
-        ]}
-        take={(ask) => set({ ask, pinned: [] })}
-      />
+      {one.mean || (
+        <Segments
+          label="Question"
+          value={state.ask}
+          words={[
+            ["from", "What is an output made of?"],
+            ["to", "Who uses an input?"],
+          ]}
+          take={(ask) => set({ ask, pinned: [] })}
+        />
+      )}
       {!one.image && (
         <Choice
           label="Unit"
@@ -133,7 +136,7 @@ export function Toolbar({ session }: With) {
         keyName="c"
       />
       {canHide && <Check label={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
-      {canHide && (
+      {canHide && !session.signed && (
         <Check
           label="Renormalise"
           on={state.hide && state.renormalise}
@@ -253,7 +256,7 @@ export function LayerControls({ session }: With) {
         least={0}
         most={layers.length - 1}
         step={1}
-        shown={String(layers[k])}
+        shown={layerName(layers[k]!)}
         take={(layer) => session.update({ layer: layer === layers.length - 1 ? -1 : layer })}
       />,
     );

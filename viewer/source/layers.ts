@@ -1,13 +1,16 @@
 // How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
 // layers as a graph.
 import type { Attribution } from "./contract";
+import type { Grid } from "./grid";
 import { paintPooled } from "./pool";
 import type { Roller, Ways } from "./roller";
-import { written } from "./scale";
+import { shadeFor, written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, showTip } from "./tip";
+import { unpack } from "./unpack";
 
 const MOST_EDGES = 300;
+const MOST_ARCS = 200; // lines of a table
 const SVG = "http://www.w3.org/2000/svg";
 
 interface Strip {
@@ -22,6 +25,7 @@ export class LayersView {
   private readonly graph = document.createElement("div");
   private shown: Strip | null = null;
   private ways: Ways | null = null;
+  private heads: Grid | null = null;
   private ticket = 0;
   private timer = 0;
 
@@ -43,7 +47,13 @@ export class LayersView {
   }
 
   static has(of: Attribution): boolean {
-    return (of.by_layer?.length ?? 0) > 1 || of.maps !== undefined || of.cut !== undefined;
+    return (
+      (of.by_layer?.length ?? 0) > 1 ||
+      of.maps !== undefined ||
+      of.cut !== undefined ||
+      of.heads !== undefined ||
+      of.edges !== undefined
+    );
   }
 
   render(): void {
@@ -64,6 +74,7 @@ export class LayersView {
     const asks = question.ask === "from";
     let strip: Strip | null = null;
     let ways: Ways | null = null;
+    const heads = one.heads ? await unpack(one.heads, true) : null;
     if (one.by_layer && one.by_layer.length > 1 && asks) {
       const grids = await Promise.all(one.by_layer.map((_, k) => session.matrix(one, k)));
       const rows = grids.map((grid) => {
@@ -74,7 +85,7 @@ export class LayersView {
       });
       const last = one.by_layer.length - 1;
       const chosen = session.state.layer < 0 ? last : Math.min(last, session.state.layer);
-      strip = { names: one.by_layer.map(String), rows, chosen };
+      strip = { names: one.by_layer.map(layerName), rows, chosen };
     } else if (one.maps && asks && tokens.length && !session.twoTexts) {
       ways = await this.roller.ways(one, tokens, session.state.least);
       const begin = one.options.layers[0] + Math.max(0, session.state.begin);
@@ -84,6 +95,7 @@ export class LayersView {
     if (ticket !== this.ticket) return;
     this.shown = strip;
     this.ways = ways;
+    this.heads = heads;
     this.paint();
     this.drawGraph();
   }
@@ -158,9 +170,27 @@ export class LayersView {
 
   private drawGraph(): void {
     this.graph.replaceChildren();
-    const { cut } = this.session.one;
-    if (cut) this.graph.append(this.cutTable());
-    const { ways, session } = this;
+    const { session } = this;
+    const { cut } = session.one;
+    if (cut)
+      this.graph.append(
+        edgeTable("The cut: the attention that limits the flow", session.one.inputs.labels, {
+          ...cut,
+          value: cut.capacity,
+        }),
+      );
+    const { edges: relevant } = session.one;
+    if (relevant) {
+      const layer = relevant.from.map(() => relevant.layer);
+      this.graph.append(
+        edgeTable(`The largest relevance that passes layer ${relevant.layer}`, session.one.inputs.labels, {
+          ...relevant,
+          layer,
+        }),
+      );
+    }
+    if (this.heads) this.graph.append(headTable(session, this.heads));
+    const { ways } = this;
     if (!ways || !ways.edges.length) return;
     const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
     const labels = session.one.inputs.labels;
@@ -219,31 +249,66 @@ export class LayersView {
       );
     this.graph.append(svg);
   }
+}
 
-  private cutTable(): HTMLElement {
-    const { cut, inputs } = this.session.one;
-    const table = document.createElement("table");
-    const caption = table.createCaption();
-    caption.textContent = "The cut: the attention that limits the flow";
-    const head = table.createTHead().insertRow();
-    for (const name of ["layer", "output", "input", "capacity"]) {
-      const cell = document.createElement("th");
-      cell.textContent = name;
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    cut!.layer.slice(0, 200).forEach((layer, k) => {
-      const row = body.insertRow();
-      const cells = [
-        layer,
-        inputs.labels[cut!.from[k]!],
-        inputs.labels[cut!.to[k]!],
-        written(cut!.capacity[k]!),
-      ];
-      for (const text of cells) row.insertCell().textContent = String(text);
-    });
-    return table;
+interface Arcs {
+  layer: number[];
+  from: number[];
+  to: number[];
+  value: number[];
+}
+
+function tableOf(caption: string, head: string[]): HTMLTableElement {
+  const table = document.createElement("table");
+  table.createCaption().textContent = caption;
+  const row = table.createTHead().insertRow();
+  for (const name of head) {
+    const cell = document.createElement("th");
+    cell.textContent = name;
+    row.append(cell);
   }
+  table.createTBody();
+  return table;
+}
+
+function edgeTable(caption: string, labels: string[], arcs: Arcs): HTMLElement {
+  const table = tableOf(caption, ["layer", "output", "input", "value"]);
+  arcs.layer.slice(0, MOST_ARCS).forEach((layer, k) => {
+    const row = table.tBodies[0]!.insertRow();
+    const cells = [layer, labels[arcs.from[k]!], labels[arcs.to[k]!], written(arcs.value[k]!)];
+    for (const text of cells) row.insertCell().textContent = String(text);
+  });
+  return table;
+}
+
+/** Layers by heads, in the colours of the values; the topmost layer first. */
+function headTable(session: Session, heads: Grid): HTMLElement {
+  const names = Array.from({ length: heads.columns }, (_, h) => String(h));
+  const table = tableOf("Relevance that passes each head, by layer", ["layer", ...names]);
+  table.className = "heads";
+  const all = new Float32Array(heads.rows * heads.columns);
+  for (let l = 0; l < heads.rows; l++)
+    heads.addRow(l, all.subarray(l * heads.columns, (l + 1) * heads.columns));
+  const shade = shadeFor(session.state.scale, all);
+  const { palette } = session;
+  for (let l = heads.rows - 1; l >= 0; l--) {
+    const row = table.tBodies[0]!.insertRow();
+    row.insertCell().textContent = String(session.one.options.layers[0] + l);
+    for (let h = 0; h < heads.columns; h++) {
+      const value = heads.at(l, h);
+      const cell = row.insertCell();
+      cell.textContent = written(value, false);
+      cell.title = `layer ${session.one.options.layers[0] + l}, head ${h}: ${written(value)}`;
+      cell.style.background = palette.css(shade.of(value));
+      if (palette.flips(shade.of(value))) cell.className = "flip";
+    }
+  }
+  return table;
+}
+
+/** Relevance also has the input, before any layer. */
+export function layerName(layer: number): string {
+  return layer < 0 ? "in" : String(layer);
 }
 
 function make(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {

@@ -43,8 +43,10 @@ export class Lens {
     const inOrder = this.toUnit.every((unit, c) => unit === c) && this.columns === grid.columns;
     this.plain =
       inOrder && !how.minus && !how.renormalise && outputs.units.tokens.every((one) => one.length === 1);
+    // A result may be about hidden tokens alone, such as [CLS]; it is shown all the same.
+    const some = rowTokens.some((token) => token >= 0 && !outputs.hidden[token]);
     rowTokens.forEach((token, r) => {
-      if (token >= 0 && outputs.hidden[token]) return;
+      if (some && token >= 0 && outputs.hidden[token]) return;
       const unit = token < 0 ? -1 : outputs.units.of[token]!;
       const known = this.lensRow.get(unit);
       if (known !== undefined) return void this.rowsOf[known]!.push(r);

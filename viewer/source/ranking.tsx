@@ -17,13 +17,14 @@ const FIRST = 60; // lines that are shown before someone asks for all
 export function ranked(session: Session): Ranked[] {
   const { question, values } = session.answer;
   const answers = session.units(question.ask === "from" ? session.one.inputs : session.outputs);
-  const { hidden } = session.side(question.ask === "from");
+  const { hidden } = session.side(true);
   const other = session.otherLens;
   const others = other ? session.valuesOf(question, other) : null;
   const first = session.difference ? session.valuesOf(question, session.firstLens) : values;
   const out: Ranked[] = [];
   answers.tokens.forEach((tokens, unit) => {
-    if (tokens.every((t) => hidden[t]) || Number.isNaN(values[unit]!)) return;
+    // A hidden output has no row, and so no value.
+    if ((question.ask === "from" && tokens.every((t) => hidden[t])) || Number.isNaN(values[unit]!)) return;
     if (
       question.ask === "from" &&
       session.one.columns &&
@@ -51,7 +52,7 @@ export function Ranking({ session }: { session: Session }) {
     // A moment after the pointer: sorting and drawing a table takes longer than a frame.
     const end = session.onHover(() => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => redraw((count) => count + 1), 60);
+      timer = window.setTimeout(() => session.grids && redraw((count) => count + 1), 60);
     });
     return () => {
       clearTimeout(timer);

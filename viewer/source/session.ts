@@ -48,6 +48,7 @@ export class Session {
     this.state = fromHash(hash, this.start);
     const count = page.items.length;
     if (!(this.state.item >= 0 && this.state.item < count)) this.state.item = 0;
+    if (this.isMean) this.state.ask = "from";
   }
 
   /** Both return what ends it. */
@@ -84,6 +85,9 @@ export class Session {
   get outputs(): Tokens {
     return this.one.outputs ?? this.one.inputs;
   }
+  private get isMean(): boolean {
+    return this.panel(this.state.a)?.mean ?? false;
+  }
   get twoTexts(): boolean {
     return this.one.outputs !== undefined;
   }
@@ -102,8 +106,20 @@ export class Session {
   update(change: Partial<State>): void {
     const before = this.state;
     this.state = { ...before, ...change };
-    if (change.item !== undefined && change.item !== before.item)
-      Object.assign(this.state, { pinned: [], layer: -1, begin: -1, end: -1, residual: -1, a: 0, b: 1 });
+    if (change.item !== undefined && change.item !== before.item) {
+      Object.assign(this.state, {
+        pinned: [],
+        layer: -1,
+        begin: -1,
+        end: -1,
+        residual: -1,
+        a: 0,
+        b: 1,
+        show: "a",
+      });
+      this.grids = null; // those of another result; nothing is drawn until the new ones are there
+    }
+    if (this.isMean) this.state.ask = "from"; // there is no output that could use an input
     this.forget();
     this.hovered = this.cell = null;
     this.remember();
@@ -202,7 +218,7 @@ export class Session {
       outputs: this.side(false),
       rowTokens: one.mean ? [-1] : one.rows,
       columnTokens: one.columns ?? null,
-      renormalise: this.state.hide && this.state.renormalise,
+      renormalise: this.state.hide && this.state.renormalise && !this.one.signed,
     }));
   }
 

@@ -315,7 +315,7 @@ export class TextView {
         pen.fillStyle = ink;
         pen.fillRect(box.x + dx, y + box.height + 1, box.width, 2);
       }
-      if (session.twoTexts && this.isOutput && !this.isInput) {
+      if (session.twoTexts && !session.signed && this.isOutput && !this.isInput) {
         const r = session.lens.rowOfUnit(unit);
         if (r !== undefined) {
           pen.fillStyle = style.getPropertyValue("--line");

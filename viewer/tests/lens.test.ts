@@ -38,6 +38,8 @@ test("what is hidden counts as nothing, and the rest can be renormalised", () =>
   assert.deepEqual([...lens({ inputs: side }).row(0)], [0, 0.25, 0.25]);
   assert.deepEqual([...lens({ inputs: side, renormalise: true }).row(0)], [0, 0.5, 0.5]);
   assert.equal(lens({ outputs: side }).rows, 2);
+  const all = { units: single, hidden: Uint8Array.of(1, 1, 1) };
+  assert.equal(lens({ outputs: all }).rows, 3); // a result about [CLS] alone stays
 });
 
 test("a difference is one less the other", () => {

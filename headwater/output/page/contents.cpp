@@ -1,6 +1,7 @@
 #include "headwater/output/page/contents.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "headwater/output/caption.h"
@@ -9,11 +10,13 @@
 #include "headwater/output/page/token_document.h"
 #include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
+#include "headwater/result/top.h"
 
 namespace headwater {
 namespace {
 
 constexpr size_t most_in_half_maps = 50'000;  // numbers
+constexpr int most_edges = 100;
 
 void put(Document& document, std::string name, Value value) {
   document.fields.push_back({std::move(name), std::move(value)});
@@ -45,10 +48,37 @@ std::vector<int> left_out(const Filter& filter, const std::vector<std::string>& 
   return out;
 }
 
-void put_values(Document& out, std::span<const Matrix> values) {
-  const bool with_signs = has_negative(values);
+void put_values(Document& out, const Attribution& result) {
+  const bool with_signs = result.has_signs || has_negative(result.values);
   put(out, "signed", with_signs);
-  put(out, "values", pack_all(values, coding_for(size_of_all(values)), with_signs));
+  put(out, "values", pack_all(result.values, coding_for(size_of_all(result.values)), with_signs));
+}
+
+// The edges with the largest values, as columns.
+Document largest_edges(const Matrix& edges, int layer) {
+  const auto columns = static_cast<size_t>(edges.columns());
+  std::vector<float> sizes;
+  for (size_t k = 0; k < edges.size(); ++k) sizes.push_back(std::abs(edges.data()[k]));
+  std::vector<int> from, to;
+  std::vector<float> values;
+  for (const int k : top(std::span<const float>(sizes), most_edges)) {
+    const auto place = static_cast<size_t>(k);
+    if (sizes[place] == 0) break;
+    from.push_back(static_cast<int>(place / columns));
+    to.push_back(static_cast<int>(place % columns));
+    values.push_back(edges.data()[place]);
+  }
+  Document out;
+  put(out, "layer", int64_t{layer});
+  put(out, "from", std::move(from));
+  put(out, "to", std::move(to));
+  put(out, "value", std::move(values));
+  return out;
+}
+
+void put_relevance(Document& out, const RelevanceRecord& record) {
+  if (record.heads.rows() > 0) put(out, "heads", packed(record.heads, Coding::f32, true));
+  if (record.layer) put(out, "edges", largest_edges(record.edges, *record.layer));
 }
 
 Document contents(const Attribution& result, const WriteOptions& options) {
@@ -57,7 +87,9 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   put(out, "title", title_of(result));
   put(out, "details", details_of(result, options.filter));
   put(out, "label", harmless(result.label));
-  take(plain, out, {"method", "options", "rule", "target", "columns", "by_layer", "cut", "notes"});
+  take(plain, out,
+       {"method", "options", "rule", "target", "output", "sum", "columns", "by_layer", "cut",
+        "notes"});
   put(out, "inputs", token_document(result.source));
   if (!result.outputs.empty()) put(out, "outputs", token_document(result.outputs));
   put(out, "rows", result.rows);
@@ -66,7 +98,8 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   if (options.filter.any()) put(out, "left_out", left_out(options.filter, result.source.tokens));
   put(out, "renormalise", options.filter.renormalise);
   if (result.source.patches) put(out, "image", image_document(*result.source.patches));
-  put_values(out, result.values);
+  put_values(out, result);
+  if (result.relevance) put_relevance(out, *result.relevance);
   if (!result.maps.empty()) {
     const Coding coding =
         size_of_all(result.maps) > most_in_half_maps ? Coding::root8 : Coding::f16;
@@ -90,6 +123,15 @@ Document contents(const Comparison& result, const WriteOptions& options) {
 }
 
 Document contents(const Generated& result, const WriteOptions& options) {
+  if (result.relevance.rows() > 0) {
+    Document out = contents(relevance_of(result), options);
+    for (Field& field : out.fields) {
+      if (field.name == "title") field.value = std::string("Relevance of generated tokens");
+      if (field.name == "shown" && result.span.size() == 0)
+        field.value = int64_t{result.shown.value_or(0)};
+    }
+    return out;
+  }
   if (result.values.empty()) {
     Document plain = document_of(result, options), out;
     put(out, "kind", std::string("table"));
