@@ -20,6 +20,7 @@ from . import _engine
 from .arguments import OptionWords, layers_text, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
+from .image import ImageAttribution, Place, image_of
 from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
 from .saved import Saved
@@ -48,7 +49,12 @@ class Generation(Saved):
         self.relevance: NumPyArray | None = None
         self.outputs: list[float] = []
         self.biases: list[float] = []
+        self.images: list[Place] = []  # of the prompt of a vision-language model
         self._results = results
+
+    def image(self, s: int, k: int = 0) -> ImageAttribution:
+        """Image k of the prompt: how much of generated token s comes from each of its patches."""
+        return image_of(to_numpy(self.values[s]), self.images, k, self.generated[s], "generation")
 
     @property
     def values(self) -> Array:

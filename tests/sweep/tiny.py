@@ -85,6 +85,8 @@ def shrink(config, seen=None):
     if isinstance(rope, dict) and re.search("vl|glm4v|glm46v|glm_ocr|glm_image|omni|mrope", f"{config.model_type} {rope}"):
         half = int(8 * (rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", 1) or 1)) // 2
         rope["mrope_section"] = [half - 2 * (half // 3), half // 3, half // 3]
+    if getattr(config, "is_encoder_decoder", False) and getattr(config, "decoder_start_token_id", 0) is None:
+        put(config, "decoder_start_token_id", 2)
     if getattr(config, "pad_token_id", 0) is None:
         put(config, "pad_token_id", 0)
     if getattr(config, "kv_lora_rank", None) and isinstance(getattr(config, "num_attention_heads", None), int):
