@@ -12,7 +12,7 @@ from torch import Tensor
 from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
-from ..image import Place
+from ..image import ImageTokens
 from ..image import named as named_images
 from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
 from .images import places_of as image_places
@@ -147,7 +147,7 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
 
 
 def images_of_ids(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: list[Positions],
-                  row: int) -> list[Place]:
+                  row: int) -> list[ImageTokens]:
     """The images of one prompt. Grids of several prompts cannot be told apart by one, so they are left out."""
     told = told if row == 0 else [{name: value for name, value in one.items() if not name.endswith("_grid_thw")}
                                   for one in told]
