@@ -81,14 +81,14 @@ class EncoderDecoder(Saved):
 
     def plot(self) -> Any:
         """A matplotlib figure: target tokens over the source, and over the target."""
-        from .plot import draw, pyplot
+        from .plot import draw, pyplot, show
         figure, axes = pyplot().subplots(1, 2, figsize=(14, 6), layout="constrained")
         names = _engine.labels(self.target_tokens)
         draw(axes[0], to_numpy(self.source), _engine.labels(self.source_tokens), names)
         draw(axes[1], to_numpy(self.target), names, names)
         axes[0].set_title("over the source")
         axes[1].set_title("over the target")
-        return figure
+        return show(figure)
 
     def __repr__(self) -> str:
         targets, sources = len(self.target_tokens), len(self.source_tokens)

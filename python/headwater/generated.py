@@ -20,6 +20,7 @@ from . import _engine
 from .arguments import OptionWords, layers_text, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
+from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
 from .saved import Saved
@@ -48,7 +49,12 @@ class Generation(Saved):
         self.relevance: NumPyArray | None = None
         self.outputs: list[float] = []
         self.biases: list[float] = []
+        self.images: list[ImageTokens] = []  # of the prompt of a vision-language model
         self._results = results
+
+    def image(self, s: int, k: int = 0) -> ImageAttribution:
+        """Image k of the prompt: how much of generated token s comes from each of its patches."""
+        return image_of(to_numpy(self.values[s]), self.images, k, self.generated[s], "generation")
 
     @property
     def values(self) -> Array:
@@ -112,13 +118,13 @@ class Generation(Saved):
 
     def plot(self, *, title: str = "generated tokens over the prompt") -> Any:
         """A matplotlib figure: prompt tokens along x, generated tokens along y."""
-        from .plot import draw, pyplot
+        from .plot import draw, pyplot, show
         size = min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))
         figure, ax = pyplot().subplots(figsize=size, layout="constrained")
         draw(ax, to_numpy(self.values), _engine.labels(self._inputs()), _engine.labels(self._rows()),
              signs=self.relevance is not None)
         ax.set_title(title)
-        return figure
+        return show(figure)
 
     def __repr__(self) -> str:
         if self.relevance is not None:

@@ -16,7 +16,7 @@ EDGE = 1.5  # how much more than its share the border may hold before a note say
 
 
 @dataclass(frozen=True)
-class Place:
+class ImageTokens:
     """The tokens of an image: their positions, and their grid (frames, rows, columns) if it is known."""
 
     kind: str  # image or video
@@ -33,7 +33,7 @@ class Place:
         return [head + ",".join(map(str, place)) + ">" for place in np.ndindex(*shape)]
 
 
-def named(tokens: list[str], places: list[Place]) -> list[str]:
+def named(tokens: list[str], places: list[ImageTokens]) -> list[str]:
     """The tokens with those of images named by their place."""
     out = list(tokens)
     for place in places:
@@ -47,7 +47,7 @@ class ImageAttribution(Saved):
     patch. `.over(picture)` lays it over the picture for `.plot()` and `.save(path)`; notebooks show the patches.
     """
 
-    def __init__(self, values: NumPyArray, place: Place, output: str, method: str):
+    def __init__(self, values: NumPyArray, place: ImageTokens, output: str, method: str):
         self.values, self.place, self.output, self.method = values, place, output, method
         self.picture: Any = None
         self.notes = edge_notes(values)
@@ -81,7 +81,7 @@ class ImageAttribution(Saved):
 
     def plot(self) -> Any:
         """A matplotlib figure: the patches over the picture, a panel for each frame."""
-        from .plot import pyplot
+        from .plot import pyplot, show
         frames = self.values if self.values.ndim == 3 else self.values[None]
         figure, axes = pyplot().subplots(1, len(frames), figsize=(4 * len(frames), 4), squeeze=False, layout="constrained")
         high, wide = frames[0].shape if self.picture is None else self.picture.shape[:2]
@@ -93,7 +93,7 @@ class ImageAttribution(Saved):
             ax.set_title(f"{self.place.kind} {self.place.number}" + (f", frame {k}" if len(frames) > 1 else ""))
             ax.axis("off")
         figure.suptitle(f"{self.method} of {self.output}")
-        return figure
+        return show(figure)
 
     def _repr_html_(self) -> str:
         from .html import cells
@@ -118,7 +118,7 @@ def edge_notes(values: NumPyArray) -> list[str]:
             "something there that is not about these patches"]
 
 
-def image_of(values: NumPyArray, places: list[Place], k: int, output: str, method: str) -> ImageAttribution:
+def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str) -> ImageAttribution:
     """Image k of a row of values."""
     if not -len(places) <= k < len(places):
         there = f"expected 0 to {len(places) - 1}" if places else "the input has none that headwater knows"

@@ -11,7 +11,7 @@ from . import _engine, arrays
 from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, spelled_out,
                         split)
 from .errors import Error
-from .image import Place
+from .image import ImageTokens
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
 from .source import Attention, Source, open
@@ -29,7 +29,7 @@ def opened(attention: Attention, words: Mapping[str, Any]) -> tuple[Source, list
     return source, [int(item)], False, options
 
 
-def images_of(source: Source, items: list[int]) -> list[list[Place]]:
+def images_of(source: Source, items: list[int]) -> list[list[ImageTokens]]:
     """The images of the chosen items."""
     return [source.images[k] for k in items] if source.images else []
 

@@ -21,10 +21,14 @@ def pyplot() -> Any:
 
 
 def show(figure: Any) -> Any:
-    """Opens a window if matplotlib's backend has one, and returns the figure."""
+    """Opens a window if matplotlib's backend has one; else closes the figure, so that a notebook shows what is returned
+    once and nothing piles up. The figure can be saved either way.
+    """
     import matplotlib
     if matplotlib.get_backend().lower() in {name.lower() for name in interactive_backends()}:
         pyplot().show(block=False)
+    else:
+        pyplot().close(figure)
     return figure
 
 
@@ -66,7 +70,8 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
     elif result.by_layer:
         values = values[-1]
     values = np.atleast_2d(values)
-    if ax is None:
+    own = ax is None
+    if own:
         size = min(4 + 0.25 * values.shape[1], 16)
         _, ax = plt.subplots(figsize=(size, min(2 + 0.25 * values.shape[0], 14)), layout="constrained")
     columns = _engine.labels(result.tokens)
@@ -75,7 +80,7 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
     ax.set_xlabel("input tokens")
     ax.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
     ax.set_title(title if title is not None else result.label or result.method)
-    return ax.figure
+    return show(ax.figure) if own else ax.figure
 
 
 def panels(results: Sequence[Attribution], *, title: str = "") -> Any:
@@ -90,4 +95,4 @@ def panels(results: Sequence[Attribution], *, title: str = "") -> Any:
     for ax in axes.flat[len(results):]:
         ax.axis("off")
     figure.suptitle(title)
-    return figure
+    return show(figure)

@@ -11,7 +11,7 @@ from . import _engine
 from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, to_numpy
 from .errors import Error
-from .image import ImageAttribution, Place, image_of
+from .image import ImageAttribution, ImageTokens, image_of
 
 
 class Attribution(Arithmetic):
@@ -30,7 +30,7 @@ class Attribution(Arithmetic):
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
                  panel: int = 0, values: Array = None, notes: Sequence[str] = (),
-                 images: Sequence[list[Place]] = ()):
+                 images: Sequence[list[ImageTokens]] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row

@@ -11,7 +11,7 @@ from . import _engine
 from .arguments import DEFAULTS, OF_CAPTURES
 from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, to_numpy
 from .errors import Error
-from .image import Place
+from .image import ImageTokens
 from .protocols import DLPackArray, Recorded, WithAttentions
 
 
@@ -23,7 +23,7 @@ class Source:
     """
 
     def __init__(self, inputs: _engine.Inputs, kind: Kind, name: str, batch: bool | None = None,
-                 notes: list[str] | None = None, images: list[list[Place]] | None = None):
+                 notes: list[str] | None = None, images: list[list[ImageTokens]] | None = None):
         self.inputs = inputs
         self.images = images or []  # of each item, of a vision-language model
         self.notes = notes or []  # for every result

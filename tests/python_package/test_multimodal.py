@@ -33,6 +33,11 @@ def test_image_tokens_are_named_by_their_place_and_make_an_image(tmp_path):
     with hw.capture(model) as seen:
         model(**inputs)
     assert seen.gradient().image().shape == (4, 4)
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(**inputs, max_new_tokens=3, min_new_tokens=3, do_sample=False)
+    text = seen.generation()
+    assert text.prompt[3] == "<image 0: 0,3>" and text.image(1).shape == (4, 4)
+    assert np.array_equal(text.image(1).values.ravel(), text.values[1, :16].numpy())
 
 
 def test_the_grid_of_qwens_images_is_what_the_processor_said():
@@ -65,6 +70,7 @@ def test_every_head_of_a_layer_comes_one_layer_at_a_time(tmp_path):
         assert off(heads, truth[layer][1][:, where, where]) < 1e-5 and torch.equal(got[layer], heads)
         assert np.array_equal(np.load(tmp_path / "x.npz")[f"layer_{layer}"], heads.numpy())
     assert off(hw.rollout(tmp_path / "x.npz"), seen.rollout(item=1)) < 1e-5
+    assert all(torch.equal(one, other) for one, other in zip(seen.maps(fuse="none", item=1), got))
     with pytest.raises(hw.Error, match="has no item 5"):
         seen.heads(item=5)
 

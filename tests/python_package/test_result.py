@@ -103,3 +103,12 @@ def test_metrics_are_a_dictionary_that_can_be_saved(stack, tmp_path):
 def test_results_outlive_what_they_came_from(stack):
     values = hw.rollout(stack.copy()).values
     assert np.allclose(values.sum(-1), 1)
+
+
+def test_figures_are_closed_when_they_are_returned(stack, tmp_path):
+    from matplotlib import pyplot
+    before = pyplot.get_fignums()
+    figures = [hw.rollout(stack).plot(), hw.compare(stack, by="fuse").plot(), hw.rollout(stack, row=0).plot()]
+    assert pyplot.get_fignums() == before
+    figures[0].savefig(tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000

@@ -32,7 +32,7 @@ SMALL = {
     "num_mel_bins": 16, "num_feature_levels": 2, "num_queries": 6, "query_length": 6, "num_query_tokens": 4,
     "num_latents": 6, "d_latents": 32, "lru_width": 32, "local_attention": 8, "max_2d_position_embeddings": 1024,
     "input_feat_per_channel": 16, "input_channels": 1, "max_length": 64, "vision_feature_layer": -1,
-    "codebook_size": 40, "num_codebooks": 2, "audio_vocab_size": 120, "vocab_size_per_layer_input": 120,
+    "codebook_size": 64, "pooler_hidden_size": 32, "num_codebooks": 2, "audio_vocab_size": 120, "vocab_size_per_layer_input": 120,
     "hidden_size_per_layer_input": 8, "num_kv_shared_layers": 0, "laurel_rank": 4, "d_cross": 32, "n_audio_state": 32,
     "dim_head": 8, "attn_dim": 32, "encoder_embed_dim": 32, "decoder_embed_dim": 32, "out_features": None,
     "mup_width_multiplier": 1.0, "depth_image_size": 32, "num_frames": 4,
@@ -79,12 +79,19 @@ def shrink(config, seen=None):
             put(config, name, [2, 4, 8, 16, 16, 16][:stages(config, value)])
         elif name == "window_size" and isinstance(value, int):
             put(config, name, 4)
-    if getattr(config, "vocab_size", 0) is None:
-        put(config, "vocab_size", 120)
+        elif name == "image_size" and isinstance(value, (list, tuple)):
+            put(config, name, [32, 32])
+        elif name == "default_language" and value is None:
+            put(config, name, config.languages[0])
+    for name, value in (("vocab_size", 120), ("num_key_value_heads", 4), ("head_dim", 8), ("num_experts_per_tok", 2)):
+        if getattr(config, name, 0) is None and isinstance(getattr(config, "hidden_size", None), int):
+            put(config, name, value)
     rope = getattr(config, "rope_parameters", None)
     if isinstance(rope, dict) and re.search("vl|glm4v|glm46v|glm_ocr|glm_image|omni|mrope", f"{config.model_type} {rope}"):
         half = int(8 * (rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", 1) or 1)) // 2
         rope["mrope_section"] = [half - 2 * (half // 3), half // 3, half // 3]
+    if getattr(config, "is_encoder_decoder", False) and getattr(config, "decoder_start_token_id", 0) is None:
+        put(config, "decoder_start_token_id", 2)
     if getattr(config, "pad_token_id", 0) is None:
         put(config, "pad_token_id", 0)
     if getattr(config, "kv_lora_rank", None) and isinstance(getattr(config, "num_attention_heads", None), int):
@@ -153,7 +160,7 @@ def inputs_of(model, padded):
         text["input_ids"] = ids
         if "attention_mask" in parameters:
             text["attention_mask"] = mask
-    if "decoder_input_ids" in parameters and (getattr(model.config, "is_encoder_decoder", False) or not text):
+    if "decoder_input_ids" in parameters and "ForSequenceClassification" not in type(model).__name__ and (getattr(model.config, "is_encoder_decoder", False) or not text):
         text["decoder_input_ids"] = ids[:, :6] + 1
     channels, high, wide = image_of(model)
     pixels = torch.randn(2, channels, high, wide, generator=generator)

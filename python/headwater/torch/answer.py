@@ -11,7 +11,7 @@ from .. import _engine
 from ..arguments import AskedWords
 from ..arrays import Kind
 from ..errors import Error
-from ..image import Place, named
+from ..image import ImageTokens, named
 from ..source import Source, read_words
 from .images import places_of
 from .maps import Maps, Rows
@@ -36,7 +36,7 @@ class Answer:
     tokens: list[list[str]]  # of each item
     notes: list[str]
     nan: str
-    images: list[list[Place]]  # of each item
+    images: list[list[ImageTokens]]  # of each item
 
     @property
     def device(self) -> torch.device:

@@ -91,7 +91,12 @@ class Capture(Recording):
 
     @spelled_out
     def maps(self, *, fuse: str = "mean", item: int = 0, **asked: Unpack[AskedWords]) -> list[Tensor]:
-        """The fused maps of an item, a tensor [n, n] for each layer, with nothing added."""
+        """The fused maps of an item, a tensor [n, n] for each layer, with nothing added.
+
+        With `fuse='none'` the heads stay apart, [H, n, n]; `.heads()` gives them one layer at a time.
+        """
+        if fuse == "none":
+            return [heads for _, heads in self.heads(item=item, **asked) or ()]
         found = self._answer(**asked)
         count = len(found.tokens)
         if not -count <= item < count:

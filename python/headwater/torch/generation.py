@@ -12,7 +12,10 @@ from torch import Tensor
 from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
+from ..image import ImageTokens
+from ..image import named as named_images
 from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
+from .images import places_of as image_places
 from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
 from .record import Record
@@ -130,7 +133,25 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
         if generated is None and text.sequences is not None:
             row = item if beam_indices is not None else places[0] * len(text.sequences) // first.batch
             generated = name(text.sequences[row, (text.prompt or 0):].tolist())
-    return follow(steps_of(text, places), Kind(first.kept), prompt, generated, kept, position, words, m, count)
+    config = getattr(seen.model, "config", None)
+    real = None if mask is None or bool(mask.all()) else mask.nonzero()[:, 0]
+    own_ids = None if ids is None else ids[places[0]:places[0] + 1, :m]
+    images = images_of_ids(own_ids, entry.told, config, [real], places[0])
+    if prompt is None and images:
+        prompt = [str(j) for j in range(m if real is None else len(real))]
+    if images and prompt is not None:
+        prompt = named_images(list(prompt), images)
+    out = follow(steps_of(text, places), Kind(first.kept), prompt, generated, kept, position, words, m, count)
+    out.images = images
+    return out
+
+
+def images_of_ids(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: list[Positions],
+                  row: int) -> list[ImageTokens]:
+    """The images of one prompt. Grids of several prompts cannot be told apart by one, so they are left out."""
+    told = told if row == 0 else [{name: value for name, value in one.items() if not name.endswith("_grid_thw")}
+                                  for one in told]
+    return image_places(ids, told, config, real)[0]
 
 
 def prompt_length(text: Text, ids: Tensor | None) -> int:

@@ -6,17 +6,17 @@ from typing import Any, Sequence
 
 from torch import Tensor
 
-from ..image import Place
+from ..image import ImageTokens
 
 KINDS = ("image", "video")
 COUNTS = ("mm_tokens_per_image", "image_seq_length", "image_seq_len", "num_image_tokens")  # tokens of every image
 
 
-def places_of(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: Sequence[Tensor | None]) -> list[list[Place]]:
+def places_of(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: Sequence[Tensor | None]) -> list[list[ImageTokens]]:
     """The images of each item, by the positions that are left without padding."""
     if ids is None or config is None:
         return [[] for _ in real]
-    found: list[list[Place]] = [[] for _ in real]
+    found: list[list[ImageTokens]] = [[] for _ in real]
     for kind in KINDS:
         token = getattr(config, f"{kind}_token_id", None)
         token = getattr(config, f"{kind}_token_index", None) if token is None else token
@@ -44,9 +44,9 @@ def fixed_count(config: Any) -> int | None:
     return next((int(count) for name in COUNTS if isinstance(count := getattr(config, name, None), int)), None)
 
 
-def split(kind: str, positions: list[int], grids: list[tuple[int, int, int]], count: int | None) -> list[Place]:
+def split(kind: str, positions: list[int], grids: list[tuple[int, int, int]], count: int | None) -> list[ImageTokens]:
     """The positions of one item as images. Takes the grids that it uses off the list."""
-    out: list[Place] = []
+    out: list[ImageTokens] = []
     while positions:
         if grids and math.prod(grids[0]) <= len(positions):
             grid: tuple[int, ...] | None = grids.pop(0)
@@ -56,6 +56,6 @@ def split(kind: str, positions: list[int], grids: list[tuple[int, int, int]], co
             size = count if count and run % count == 0 else run
             side = math.isqrt(size)
             grid = (1, side, side) if side * side == size else None
-        out.append(Place(kind, len(out), positions[:size], grid))
+        out.append(ImageTokens(kind, len(out), positions[:size], grid))
         positions = positions[size:]
     return out

@@ -11,7 +11,7 @@ from torch import Tensor
 from .. import _engine
 from ..arrays import common_device, is_torch, to_numpy
 from ..errors import Error
-from ..image import Place
+from ..image import ImageTokens
 from ..protocols import Recorded
 from ..source import from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
 from .device import fused
@@ -38,7 +38,7 @@ class Maps:
     lower: Callable[[int], bool] = never  # whether the maps of an item are lower triangular
     coarse: bool = False  # whether the maps come from half precision
     notes: list[str] = field(default_factory=list)  # for every result
-    images: list[list[Place]] = field(default_factory=list)  # of each item, of a vision-language model
+    images: list[list[ImageTokens]] = field(default_factory=list)  # of each item, of a vision-language model
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))

@@ -19,7 +19,7 @@ from torch import Tensor
 from .record import Record
 
 ATTENTION = ("attention", "attn")
-NOT_ATTENTION = ("adapter", "norm", "output", "embed", "dropout", "pool", "mask", "linear", "rotary")
+NOT_ATTENTION = ("adapter", "norm", "output", "embed", "dropout", "pool", "mask", "rotary")
 MASKS = ("attention_mask", "padding_mask")  # not 0: real
 INVERTED = ("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask")  # true, or below 0: padding
 CROSS = re.compile(r"cross|encdec|encoder_attn|enc_attn|encoder_decoder_attn", re.IGNORECASE)
@@ -195,13 +195,16 @@ class Frames:
 
     def enter(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> None:
         """A module's forward begins."""
+        name = self.names.get(module)
+        if name is None:
+            return  # a copy that DataParallel made
         thread = self.thread
         above = thread.frame
         self.calls += 1
         if above is None:
             thread.current = self._begin(module, args, words, thread) if self._mine() and not in_backward() else None
         current = thread.current
-        frame = Frame(module, self.names[module], args, words, self.calls, above,
+        frame = Frame(module, name, args, words, self.calls, above,
                       len(current.entries) if current is not None else 0)
         thread.frame = frame
         if current is not None and module in self._numbered:

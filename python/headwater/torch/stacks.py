@@ -167,7 +167,10 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
     """The stack that was asked for, or the one that is meant beyond doubt."""
     if asked is not None:
         return named(stacks, asked)
-    own = [stack for stack in stacks if not stack.across]
+    seen = {stack.container for stack in stacks if not stack.across and any(run.records for run in stack.runs)}
+    # Where some layers of a list were recorded and others not, the others are missing layers, and no stack of their own.
+    own = [stack for stack in stacks if not stack.across and
+           (stack.container not in seen or any(run.records for run in stack.runs))]
     likely = [stack for stack in own if stack.square or stack.container is not None] or own or stacks
     if len(likely) == 1:
         return likely[0]
