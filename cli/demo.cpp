@@ -139,9 +139,10 @@ void show_answer(const std::string&, Tour& tour) {
   answer.shown = 0;
   tour.picture("answer.png", std::move(answer),
                "rollout: how attention mixes the story into the answer");
-  const Attribution cause = relevance(*open("facts", {.prompts = {prompt}}));
+  Attribution cause = relevance(*open("facts", {.prompts = {prompt}}));
   tour.say(fmt::format("  It comes from {}", largest(cause.values[0].row(0), cause.source.tokens)));
-  tour.picture("relevance.png", cause, "relevance: the words that speak for it, and against it");
+  tour.picture("relevance.png", std::move(cause),
+               "relevance: the words that speak for it, and against it");
 }
 
 void show_image(const std::string& folder, Tour& tour) {
