@@ -45,8 +45,12 @@ class Changed(TorchFunctionMode):
 
 
 def rms_norm(module):
+    from_one = type(module).__name__.startswith("Gemma")
+    epsilon = module.eps if from_one else module.variance_epsilon
+
     def forward(x):
-        return module.weight * x / (x.pow(2).mean(-1, keepdim=True) + module.variance_epsilon).sqrt().detach()
+        weight = 1 + module.weight if from_one else module.weight
+        return weight * x / (x.pow(2).mean(-1, keepdim=True) + epsilon).sqrt().detach()
     return forward
 
 
@@ -60,8 +64,11 @@ def composed(module):
 
 
 def gated(module):
-    """down(act(gate) * up), or the same with both in one, as DINOv2 has it."""
+    """down(act(gate) * up), or the same with both in one, as DINOv2 and Phi-3 have it."""
     def forward(x):
+        if hasattr(module, "gate_up_proj"):
+            gate, up = module.gate_up_proj(x).chunk(2, dim=-1)
+            return module.down_proj(half(module.activation_fn(gate) * up))
         if hasattr(module, "weights_in"):
             gate, up = module.weights_in(x).chunk(2, dim=-1)
             return module.weights_out(half(torch.nn.functional.silu(gate) * up))
@@ -93,11 +100,23 @@ class Attention:
         return mixed.transpose(1, 2).contiguous(), weights
 
 
+def with_distances(module):
+    """MPNet's attention, which does not go through the interface: distances are added like a mask."""
+    def forward(x, attention_mask=None, position_bias=None, output_attentions=False, **rest):
+        shape = (*x.shape[:-1], -1, module.attention_head_size)
+        query, key, value = (part(x).view(shape).transpose(1, 2) for part in (module.q, module.k, module.v))
+        mask = position_bias if attention_mask is None else position_bias + attention_mask
+        mixed, weights = ATTENTION(module, query, key, value, mask, scaling=module.attention_head_size ** -0.5)
+        return module.o(mixed.reshape(*x.shape[:-1], -1)), weights
+    return forward
+
+
 ATTENTION = Attention()
 transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS.register("changed", ATTENTION)
 transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register("changed", transformers.masking_utils.eager_mask)
 
-LAYERS = re.compile(r"(DecoderLayer|TransformerBlock|GPT2Block|(Bert|Roberta|Albert|Electra|ViT|DeiT|Dinov2|Dinov2WithRegisters)Layer)$")
+LAYERS = re.compile(r"(DecoderLayer|TransformerBlock|GPT2Block|"
+                    r"(Bert|Roberta|Camembert|MPNet|Albert|Electra|GPTNeoX|ViT|DeiT|Dinov2|Dinov2WithRegisters)Layer)$")
 
 
 def layers_of(model):
@@ -109,7 +128,8 @@ def changed(model, rule):
     """The model with the rule in place; None leaves every derivative as it is."""
     ATTENTION.rule, ATTENTION.kept = rule, []
     model.set_attn_implementation("changed")
-    touched = []
+    touched = [(module, with_distances(module)) for module in model.modules()
+               if type(module).__name__ == "MPNetSelfAttention"]
     if rule:
         for module in model.modules():
             name = type(module).__name__
@@ -117,7 +137,7 @@ def changed(model, rule):
                 touched.append((module, rms_norm(module)))
             elif COMPOSED.search(name):
                 touched.append((module, composed(module)))
-            elif hasattr(module, "gate_proj") or hasattr(module, "weights_in"):
+            elif any(hasattr(module, part) for part in ("gate_proj", "weights_in", "gate_up_proj")):
                 touched.append((module, gated(module)))
     for module, forward in touched:
         module.forward = forward
