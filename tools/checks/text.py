@@ -79,7 +79,7 @@ NOT_OURS = re.compile(
     r"|(?:png|PNG|JCS)_\w+|out_color_space|(?:do_)?center_crop|do_normalize"  # libpng, libjpeg, transformers
     r"|initializer_\w+|quantization_config"
     r"|Beyond Attention Visualization)"  # the title of a paper
-    r"|\"(?:normalized|behavior)\\?\"")
+    r"|\"(?:normalized|behavior|quantization)\\?\"")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 

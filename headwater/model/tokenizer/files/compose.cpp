@@ -86,7 +86,7 @@ class Composer {
         if (std::string_view(name) == "mask_token" &&
             (kind.name == "MPNet" || kind.name == "Camembert")) {
           settings_.named[name].lstrip = true;
-          settings_.named[name].normalized = kind.name == "MPNet";
+          settings_.named[name].normalised = kind.name == "MPNet";
         }
       }
   }
@@ -127,7 +127,7 @@ class Composer {
           R"({}{{"id":0,"content":{},"single_word":{},"lstrip":{},"rstrip":{},"normalized":{},)"
           R"("special":{}}})",
           added.empty() ? "" : ",", json_text(token.content), token.single_word, token.lstrip,
-          token.rstrip, token.normalized, token.special);
+          token.rstrip, token.normalised, token.special);
     after = post_processor();
     return fmt::format(
         R"({{"version":"1.0","added_tokens":[{}],"normalizer":{},"pre_tokenizer":{},)"
@@ -178,13 +178,13 @@ class Composer {
   }
 
   static std::string metaspace(const char* split, const char* prepend) {
-    return fmt::format(R"({{"type":"Metaspace","replacement":"▁",{}"prepend_scheme":"{}"}})", split,
-                       prepend);
+    return fmt::format(R"({{"type":"Metaspace","replacement":"\u2581",{}"prepend_scheme":"{}"}})",
+                       split, prepend);
   }
 
   std::string llama_decoder() const {
     return fmt::format(
-        R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"▁"}},)"
+        R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"\u2581"}},)"
         R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
         flag("add_prefix_space", true) ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
                                        : "");

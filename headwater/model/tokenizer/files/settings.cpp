@@ -51,12 +51,12 @@ class JsonFile {
       if (!object[key].get(given)) out = given;
     };
     token.special = false;
-    token.normalized = true;
+    token.normalised = true;
     flag("special", token.special);
     flag("single_word", token.single_word);
     flag("lstrip", token.lstrip);
     flag("rstrip", token.rstrip);
-    flag("normalized", token.normalized);
+    flag("normalized", token.normalised);
     return token;
   }
 
@@ -139,7 +139,7 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
         AddedToken token;
         token.content = content;
         token.special = false;
-        token.normalized = true;
+        token.normalised = true;
         for (const auto& [name, known] : settings.named)
           if (known.content == content) token = known;
         for (const AddedToken& known : settings.extra)

@@ -10,7 +10,7 @@ namespace headwater {
 /// A token that is found in a text before anything else splits it.
 struct AddedToken {
   std::string content;
-  bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = true;
+  bool single_word = false, lstrip = false, rstrip = false, normalised = false, special = true;
 };
 
 struct TokenizerSettings {
