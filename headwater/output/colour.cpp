@@ -22,7 +22,7 @@ constexpr Stop viridis[] = {
 };
 constexpr Stop shade[] = {{0, {255, 255, 255}}, {255, {56, 176, 163}}};
 
-// From ColorBrewer's RdBu, which colour blindness leaves readable.
+// Brewer's RdBu, readable with colour blindness.
 constexpr Stop red_blue[] = {{0, {33, 102, 172}},
                              {64, {103, 169, 207}},
                              {128, {255, 255, 255}},
