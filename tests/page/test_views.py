@@ -138,9 +138,10 @@ def test_an_image_has_its_patches(make, visit):
 
 
 def test_relevance_has_signs_heads_and_edges(make, visit):
-    path, result = make("relevance", "verb-number", "--text", SENTENCE, "--heads", "--edges", "2")
+    path, result = make("relevance", "verb-number", "--text", SENTENCE, "--heads", "--edges", "2", "--by-layer")
     page = visit(path)
-    want = np.array(result["values"]).reshape(-1, len(result["tokens"]))[-1]
+    assert result["by_layer"][0] == -1  # the input, which a page shows first
+    want = np.array(result["values"])[0].ravel()
     assert want.min() < 0 < want.max()
     close(page, want)
     assert page.locator(".legend").first.inner_text().startswith("\u2212")

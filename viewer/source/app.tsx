@@ -55,8 +55,6 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 function Head({ session, help, views }: With & { help: () => void; views: Views | null }) {
   const { item, page, state } = session;
   const details = [...item.details];
-  if (item.kind === "attribution" && item.output !== undefined)
-    details.push(`output ${written(item.output)}, of which tokens explain ${written(item.sum ?? 0)}`);
   const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
     <header>
