@@ -262,7 +262,9 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <div class={views.texts.length > 1 ? "columns" : ""}>
               {views.texts.map((text, k) => (
                 <div key={k}>
-                  {views.texts.length > 1 && <h3>{k ? "Output" : "Prompt"}</h3>}
+                  {views.texts.length > 1 && (
+                    <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
+                  )}
                   <Host element={text.root} />
                 </div>
               ))}
