@@ -29,7 +29,7 @@ def test_the_pointer_asks_and_a_click_pins(make, visit):
     path, result = make(*ROLLOUT)
     page = visit(path)
     token(page, 5).hover()
-    page.wait_for_function("document.querySelector('.question').innerText.includes('cabinet\u201d')")
+    page.wait_for_function("() => document.querySelector('.question').innerText.includes('cabinet\u201d')")
     token(page, 2).click()
     page.mouse.move(5, 5)
     assert "keys\u201d" in asked(page) and "pinned=2" in page.url
@@ -88,7 +88,7 @@ def test_layers_and_residual_are_those_of_the_engine(make, visit):
     close(page, want, digits=2.5)
     assert page.locator(".graph .way").count() > 5
     page.get_by_label("Residual").fill("0.5")
-    page.wait_for_function("!location.hash.includes('residual')")
+    page.wait_for_function("() => !location.hash.includes('residual')")
 
 
 def test_the_matrix_answers_the_pointer_and_the_keys(make, visit):
@@ -120,7 +120,7 @@ def test_generated_text_has_two_sides_and_layers(make, visit):
     close(page, values[2, :, -1])
     assert f"{100 * values[2, :, -1].sum():.0f} % from the prompt" in asked(page)
     page.keyboard.press("[")
-    page.wait_for_function("location.hash.includes('layer=2')")
+    page.wait_for_function("() => location.hash.includes('layer=2')")
     close(page, values[2, :, 2])
     token(page, 7, text=0).click()
     page.mouse.move(5, 5)
@@ -138,9 +138,10 @@ def test_an_image_has_its_patches(make, visit):
 
 
 def test_relevance_has_signs_heads_and_edges(make, visit):
-    path, result = make("relevance", "verb-number", "--text", SENTENCE, "--heads", "--edges", "2")
+    path, result = make("relevance", "verb-number", "--text", SENTENCE, "--heads", "--edges", "2", "--by-layer")
     page = visit(path)
-    want = np.array(result["values"]).reshape(-1, len(result["tokens"]))[-1]
+    assert result["by_layer"][0] == -1  # the input, which a page shows first
+    want = np.array(result["values"])[0].ravel()
     assert want.min() < 0 < want.max()
     close(page, want)
     assert page.locator(".legend").first.inner_text().startswith("\u2212")
@@ -212,7 +213,7 @@ def test_a_batch_is_one_page(make, visit, tmp_path):
     path, result = make("rollout", "verb-number", "--text-file", str(texts), "--item", "all")
     page = visit(path)
     page.get_by_label("Item").select_option("1")
-    page.wait_for_function("document.querySelectorAll('.ranking tbody tr').length === 5")
+    page.wait_for_function("() => document.querySelectorAll('.ranking tbody tr').length === 5")
     close(page, result[1]["values"][0])
 
 

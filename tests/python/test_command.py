@@ -87,7 +87,7 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
     named = sorted(set(re.findall(r"^  demo/(\S+)", done.stdout, re.M)))
     assert files_in(tmp_path / "demo") == named
     assert {"sentence.png", "gradient.png", "methods.png", "answer.png", "relevance.png", "image.png", "quick-fox.json", "rollout.png",
-            "evolution.png", "discard.png"} == set(named)
+            "evolution.png", "discard.png", "index.html"} == set(named)
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
     assert '"The authors that the guard likes ..." is plural; its logit depends on authors' in done.stdout

@@ -55,8 +55,6 @@ function CopyButton({ text, label }: { text: string; label: string }) {
 function Head({ session, help, views }: With & { help: () => void; views: Views | null }) {
   const { item, page, state } = session;
   const details = [...item.details];
-  if (item.kind === "attribution" && item.output !== undefined)
-    details.push(`output ${written(item.output)}, of which tokens explain ${written(item.sum ?? 0)}`);
   const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
     <header>
@@ -264,7 +262,9 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <div class={views.texts.length > 1 ? "columns" : ""}>
               {views.texts.map((text, k) => (
                 <div key={k}>
-                  {views.texts.length > 1 && <h3>{k ? "Output" : "Prompt"}</h3>}
+                  {views.texts.length > 1 && (
+                    <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
+                  )}
                   <Host element={text.root} />
                 </div>
               ))}

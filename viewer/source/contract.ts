@@ -86,8 +86,6 @@ export interface Attribution {
   cut?: Cut;
   heads?: Packed; // layers x heads: the relevance that passes each head
   edges?: Edges;
-  output?: number; // for relevance: the logit that it explains, and the sum of it
-  sum?: number;
   notes: string[];
 }
 

@@ -248,16 +248,16 @@ export function LayerControls({ session }: With) {
   const out: ComponentChildren[] = [];
   const layers = one.by_layer ?? [];
   if (layers.length > 1) {
-    const k = state.layer < 0 ? layers.length - 1 : Math.min(layers.length - 1, state.layer);
+    const k = session.layerOf(one);
     out.push(
       <Slider
-        label="Up to layer"
+        label={layers[0] === -1 ? "After layer" : "Up to layer"}
         value={k}
         least={0}
         most={layers.length - 1}
         step={1}
         shown={layerName(layers[k]!)}
-        take={(layer) => session.update({ layer: layer === layers.length - 1 ? -1 : layer })}
+        take={(layer) => session.setLayer(layer)}
       />,
     );
   }

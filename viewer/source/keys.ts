@@ -75,9 +75,7 @@ function step(session: Session, by: number): void {
   const { one, state } = session;
   if (one.by_layer && one.by_layer.length > 1) {
     const last = one.by_layer.length - 1;
-    const now = state.layer < 0 ? last : state.layer;
-    const layer = Math.max(0, Math.min(last, now + by));
-    session.update({ layer: layer === last ? -1 : layer });
+    session.setLayer(Math.max(0, Math.min(last, session.layerOf(one) + by)));
   } else if (one.maps) {
     const count = one.maps.length;
     const end = Math.max(

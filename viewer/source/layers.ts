@@ -42,7 +42,7 @@ export class LayersView {
     this.strip.addEventListener("pointerleave", hideTip);
     this.strip.addEventListener("click", (event) => {
       const at = this.at(event);
-      if (at && session.one.by_layer) session.update({ layer: at.layer });
+      if (at && session.one.by_layer) session.setLayer(at.layer);
     });
   }
 
@@ -83,8 +83,7 @@ export class LayersView {
         if (one.mean) grid.addRow(0, row);
         return this.united(row, units.of, units.tokens.length);
       });
-      const last = one.by_layer.length - 1;
-      const chosen = session.state.layer < 0 ? last : Math.min(last, session.state.layer);
+      const chosen = session.layerOf(one);
       strip = { names: one.by_layer.map(layerName), rows, chosen };
     } else if (one.maps && asks && tokens.length && !session.twoTexts) {
       ways = await this.roller.ways(one, tokens, session.state.least);
@@ -179,6 +178,7 @@ export class LayersView {
           value: cut.capacity,
         }),
       );
+    if (this.heads) this.graph.append(headTable(session, this.heads));
     const { edges: relevant } = session.one;
     if (relevant) {
       const layer = relevant.from.map(() => relevant.layer);
@@ -189,7 +189,6 @@ export class LayersView {
         }),
       );
     }
-    if (this.heads) this.graph.append(headTable(session, this.heads));
     const { ways } = this;
     if (!ways || !ways.edges.length) return;
     const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);

@@ -156,9 +156,18 @@ export class Session {
     return grid;
   }
 
-  private layerOf(of: Attribution): number {
-    const last = of.values.length - 1;
-    return this.state.layer < 0 ? last : Math.min(this.state.layer, last);
+  /** The matrix that is shown first: the last, but for relevance that of the input. */
+  firstLayer(of: Attribution): number {
+    return of.by_layer?.[0] === -1 ? 0 : of.values.length - 1;
+  }
+
+  layerOf(of: Attribution): number {
+    const { layer } = this.state;
+    return layer < 0 ? this.firstLayer(of) : Math.min(layer, of.values.length - 1);
+  }
+
+  setLayer(layer: number): void {
+    this.update({ layer: layer === this.firstLayer(this.one) ? -1 : layer });
   }
 
   /** Unpacks what the view needs; tells the views when it is there. */

@@ -87,9 +87,7 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   put(out, "title", title_of(result));
   put(out, "details", details_of(result, options.filter));
   put(out, "label", harmless(result.label));
-  take(plain, out,
-       {"method", "options", "rule", "target", "output", "sum", "columns", "by_layer", "cut",
-        "notes"});
+  take(plain, out, {"method", "options", "rule", "target", "columns", "by_layer", "cut", "notes"});
   put(out, "inputs", token_document(result.source));
   if (!result.outputs.empty()) put(out, "outputs", token_document(result.outputs));
   put(out, "rows", result.rows);
