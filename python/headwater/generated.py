@@ -321,7 +321,10 @@ def whole_rows(steps: Sequence[NumPyArray], begins: Sequence[int], chosen: Seque
 def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generated: Sequence[str] | None,
            mask: NumPyArray | None, position: str, words: Mapping[str, Any], length: int,
            count: int | None) -> Generation:
-    """Pushes the rows of a text through the engine's tracker. `length` is the prompt's, `count` how many tokens follow."""
+    """Pushes the rows of a text through the engine's tracker.
+
+    `length` is that of the prompt, `count` says how many tokens follow.
+    """
     options, _ = split(words)
     refuse(words, "generation", ALL_ROWS)
     check_position(position)
