@@ -14,7 +14,8 @@ from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
 from ..image import ImageTokens
 from ..image import named as named_images
-from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
+from ..steps import Map, Step, rows_of_text, whole_rows
+from ..generated import Generation, follow, places_of, prompt_of
 from .images import places_of as image_places
 from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
