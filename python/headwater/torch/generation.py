@@ -21,7 +21,7 @@ from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
 from .record import Record
 from .recording import Recording
-from .stacks import Run, Stack, choose, encoders, layers_of, listed
+from .stacks import Run, Stack, check_shapes, choose, config_of, encoders, layers_of, listed
 
 
 @dataclass
@@ -84,8 +84,15 @@ def ids_of_run(run: Run) -> Tensor | None:
 
 
 def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
+    """The records of each run. Those of self attention over all positions are checked as those of a rollout."""
     modules = {name: module for module, name in seen._names.items()}
-    return [layers_of(run, modules, "error", "error", seen._chosen is not None)[0] for run in runs]
+    out = []
+    for run in runs:
+        records, names, _ = layers_of(run, modules, "error", "error", seen._chosen is not None)
+        if not run.stack.across and not run.one.before:
+            check_shapes(run, records, names, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
+        out.append(records)
+    return out
 
 
 def steps_of(text: Text, places: list[int]) -> list[Step]:
