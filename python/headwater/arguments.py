@@ -94,8 +94,8 @@ ABOUT = """
     Options: preset ('paper', 'tutorial', 'vit-explain', 'metrics'), fuse ('mean', 'max', 'min', 'head:K') or
     head=K, residual in [0, 1), discard in [0, 1), order ('residual-first', 'discard-first'), empty ('identity',
     'zero'), divide ('always', 'changed'), layers ('j:i', slice or range), row (a number, 'cls', 'last', 'mask',
-    'mean', 'all', or a list of numbers). tokens, attention_mask, item and the remaining keywords are those of `headwater.open`. Raises
-    headwater.Error.
+    'mean', 'all', or a list of numbers). tokens, attention_mask, item and the remaining keywords are those of
+    `headwater.open`. Raises headwater.Error.
 """
 
 

@@ -202,8 +202,8 @@ class Progress:
             return True
         self.batches = fingerprint_of_batch(batch, self.batches)
         if number + 1 == self.done and self.batches != self.expected:
-            raise Error(f"{self.path}: is of other data, its first {self.done} batches differ; give another file, or the "
-                        "same data in the same order")
+            raise Error(f"{self.path}: is of other data, its first {self.done} batches differ; give another file, or "
+                        "the same data in the same order")
         return number >= self.done
 
     def end(self) -> None:

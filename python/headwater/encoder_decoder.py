@@ -20,12 +20,13 @@ from . import _engine
 from .arguments import OptionWords, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
-from .generated import begins_of, finite, places_of, prompt_of, rows_of_text, whole_rows
+from .generated import places_of, prompt_of
 from .methods import rollout
 from .protocols import Recorded, WithThreeStacks
 from .result import largest, same_values
 from .saved import Saved
 from .source import refuse_capture_words
+from .steps import begins_of, finite, rows_of_text, whole_rows
 
 REFUSED = {"layers": "an encoder and a decoder have layers of their own: leave it out",
            "row": "every target token has a row: take .source[row] and .target[row]"}

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Sequence, Unpack
+from typing import Any, Mapping, Sequence, Unpack
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
 from .saved import Saved
 from .source import layers_of, refuse_capture_words
+from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
 
@@ -209,29 +209,6 @@ def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Seq
     return follow(maps, Kind(steps[0][0]), prompt, generated, mask, position, words, maps[0].new, None)
 
 
-def begins_of(steps: Sequence[Any]) -> list[int]:
-    """The first position of each step of an output, by the shapes of its attention, [B, H, new, keys]."""
-    new, keys = steps[0][0].shape[-2:]
-    fixed = keys > new
-    if fixed and float(to_numpy(steps[0][0][..., new:]).max()) > 0:
-        raise Error(f"generate: its first step has {new} rows over {keys} positions, expected the whole prompt, as "
-                    "without prefill_chunk_size; capture generate() instead")
-    begins, end = [], 0
-    for step in steps:
-        new, keys = step[0].shape[-2:]
-        longest = max(layer.shape[-1] for layer in step)
-        if longest == new and new >= end:
-            begin = 0  # the whole text is read again
-        else:  # fewer keys than positions: a window dropped what it no longer sees
-            begin = end if fixed or longest < end + new else longest - new
-        if begin > end:
-            raise Error(f"generate: a step begins at position {begin}, expected {end} or less; give all steps of one "
-                        "generate()")
-        begins.append(begin)
-        end = begin + new
-    return begins
-
-
 def check_position(position: str) -> None:
     if position not in ("predicting", "own"):
         raise Error(f"unknown position '{position}'; there are predicting and own")
@@ -273,55 +250,13 @@ def mask_of(attention_mask: Any, item: int, length: int) -> NumPyArray | None:
     return mask[item] if mask.ndim == 2 else mask
 
 
-Map = Callable[[str], NumPyArray]  # the fused map of a layer, by the word of the fusion
-
-
-@dataclass
-class Step:
-    """One step of generate(): how many positions are new, the map of each layer, [new, positions], and the first of the
-    new positions.
-
-    A step may begin before the end of the step before: without a cache each step reads the whole text again, and
-    guesses that turned out wrong are read again.
-    """
-
-    new: int
-    layers: list[Map]
-    begin: int
-
-
-def rows_of_text(begins: Sequence[int], news: Sequence[int]) -> list[tuple[int, int]]:
-    """The step, and the row in it, that each position of the text comes from: the last that computed it."""
-    rows: list[tuple[int, int]] = []
-    for step, (begin, new) in enumerate(zip(begins, news)):
-        if begin > len(rows):
-            raise Error(f"generate: step {step} begins at position {begin}, expected {len(rows)} or less; capture the "
-                        "whole of generate()")
-        rows[begin:] = [(step, row) for row in range(new)]
-    return rows
-
-
-def whole_rows(steps: Sequence[NumPyArray], begins: Sequence[int], chosen: Sequence[tuple[int, int]],
-               square: bool) -> NumPyArray:
-    """The rows of a text, [t, t] if `square` (keys are positions of the text), else [t, keys]."""
-    width = len(chosen) if square else max(step.shape[1] for step in steps)
-    out = np.zeros((len(chosen), width), dtype=np.float32)
-    for place, (step, row) in enumerate(chosen):
-        keys = steps[step][row]
-        if not square:
-            out[place, :len(keys)] = keys
-            continue
-        end = begins[step] + len(steps[step])
-        first = max(0, end - len(keys))  # a sliding window drops what it no longer sees
-        keys = keys[:min(end, width) - first]
-        out[place, first:first + len(keys)] = keys
-    return out
-
-
 def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generated: Sequence[str] | None,
            mask: NumPyArray | None, position: str, words: Mapping[str, Any], length: int,
            count: int | None) -> Generation:
-    """Pushes the rows of a text through the engine's tracker. `length` is the prompt's, `count` how many tokens follow."""
+    """Pushes the rows of a text through the engine's tracker.
+
+    `length` is that of the prompt, `count` says how many tokens follow.
+    """
     options, _ = split(words)
     refuse(words, "generation", ALL_ROWS)
     check_position(position)
@@ -355,31 +290,6 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
             if len(rows):
                 tracker.push(layer, np.array(rows[:, places < last], order="C"))
     return packed(tracker, m, count, kind, prompt, generated, position, options)
-
-
-def finite(rows: NumPyArray, layer: int) -> NumPyArray:
-    """The rows. Raises if one of them holds a number that is not finite."""
-    if not np.isfinite(rows).all():
-        raise Error(f"generate: layer {layer} holds a number that is not finite, expected probabilities; the model "
-                    "computed it: check its weights and precision")
-    return rows
-
-
-def pieces(chosen: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Ranges of positions whose rows follow one another in one step; the end of the prompt ends one too."""
-    out: list[tuple[int, int]] = []
-    for place, (step, row) in enumerate(chosen):
-        if out and place != length and chosen[place - 1] == (step, row - 1):
-            out[-1] = out[-1][0], place + 1
-        else:
-            out.append((place, place + 1))
-    return out
-
-
-def placed(rows: NumPyArray, step: Step) -> NumPyArray:
-    """The rows of a step with one column for each position."""
-    gone = step.begin + step.new - rows.shape[1]  # a sliding window drops what it no longer sees
-    return np.pad(rows, [(0, 0), (gone, 0)]) if gone > 0 else rows
 
 
 def packed(tracker: _engine.Tracker, m: int, count: int, kind: Kind, prompt: Sequence[str] | None,

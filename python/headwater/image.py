@@ -71,7 +71,7 @@ class ImageAttribution(Saved):
                           ensure_ascii=False)
 
     def over(self, picture: Any) -> ImageAttribution:
-        """The same with a picture to lay it over: anything that NumPy reads as [height, width, 3] or [height, width]."""
+        """The same with a picture to lay it over: whatever NumPy reads as [height, width, 3] or [height, width]."""
         array = np.asarray(picture)
         if array.ndim not in (2, 3):
             raise Error(f"picture: has shape {list(array.shape)}, expected [height, width, 3]; give an image")
@@ -83,7 +83,8 @@ class ImageAttribution(Saved):
         """A matplotlib figure: the patches over the picture, a panel for each frame."""
         from .plot import pyplot, show
         frames = self.values if self.values.ndim == 3 else self.values[None]
-        figure, axes = pyplot().subplots(1, len(frames), figsize=(4 * len(frames), 4), squeeze=False, layout="constrained")
+        figure, axes = pyplot().subplots(1, len(frames), figsize=(4 * len(frames), 4), squeeze=False,
+                                         layout="constrained")
         high, wide = frames[0].shape if self.picture is None else self.picture.shape[:2]
         for k, (ax, frame) in enumerate(zip(axes[0], frames)):
             if self.picture is not None:
@@ -98,11 +99,13 @@ class ImageAttribution(Saved):
     def _repr_html_(self) -> str:
         from .html import cells
         frames = self.values if self.values.ndim == 3 else self.values[None]
-        title = f"{self.method}: {self.place.kind} {self.place.number}, rows and columns of patches, for output {self.output}"
+        name = f"{self.place.kind} {self.place.number}"
+        title = f"{self.method}: {name}, rows and columns of patches, for output {self.output}"
         return cells(title, list(frames), float(self.values.max()))
 
     def __repr__(self) -> str:
-        return f"<headwater.ImageAttribution {self.place.kind} {self.place.number}: {'x'.join(map(str, self.shape))} patches>"
+        shape = "x".join(map(str, self.shape))
+        return f"<headwater.ImageAttribution {self.place.kind} {self.place.number}: {shape} patches>"
 
 
 def edge_notes(values: NumPyArray) -> list[str]:
@@ -125,7 +128,7 @@ def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str,
         raise Error(f"image: there is no image {k}, {there}; capture a vision-language model and give it input_ids")
     place = places[k]
     if place.grid is None:
-        raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; take them "
-                    "from .values by their positions")
+        raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; take "
+                    "them from .values by their positions")
     grid = place.grid if place.kind == "video" or place.grid[0] > 1 else place.grid[1:]
     return ImageAttribution(np.asarray(values)[place.positions].reshape(grid), place, output, method)

@@ -95,7 +95,8 @@ def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Wor
         return found
     source, items, batch, options = opened(attention, words)
     results = _engine.rollout(source.inputs, items, options, by_layer)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes, images=images_of(source, items))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
+                       images=images_of(source, items))
 
 
 @spelled_out
@@ -107,7 +108,8 @@ def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
         return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.average(source.inputs, items, options), source.kind, batch=batch,
-                       one_row=one_row(words), notes=source.notes, images=images_of(source, items))
+                       one_row=one_row(words), notes=source.notes,
+                       images=images_of(source, items))
 
 
 @spelled_out
@@ -119,7 +121,8 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
         return found
     source, items, batch, options = opened(attention, words)
     return Attribution(_engine.raw(source.inputs, items, layer, options), source.kind, batch=batch,
-                       one_row=one_row(words), notes=source.notes, images=images_of(source, items))
+                       one_row=one_row(words), notes=source.notes,
+                       images=images_of(source, items))
 
 
 @spelled_out
@@ -134,7 +137,8 @@ def flow(attention: Attention, *, column: int | None = None, every_layer: bool =
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, cut, progress)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes, images=images_of(source, items))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
+                       images=images_of(source, items))
 
 
 @spelled_out
@@ -155,7 +159,8 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words)
     results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes, images=images_of(source, items))
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
+                       images=images_of(source, items))
 
 
 @spelled_out

@@ -52,8 +52,8 @@ def merged(result: Attribution, offsets: Any) -> Attribution:
     if result.batch:
         raise Error(f"{result.source}: holds a batch, expected one item; take .item(k) first")
     if result.columns or list(result.rows) == ["mean"] or result.method == "flow":
-        raise Error("words: need all columns of rows of a rollout, an average, raw attention or a gradient; ask without "
-                    "column and mean")
+        raise Error("words: need all columns of rows of a rollout, an average, raw attention or a gradient; ask "
+                    "without column and mean")
     groups = groups_of(result.tokens, None if offsets is None else [tuple(map(int, pair)) for pair in offsets])
     values = to_numpy(result.values)
     whole = values.ndim == 2 + bool(result.by_layer) and list(result.rows) == list(range(len(result.tokens)))

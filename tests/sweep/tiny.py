@@ -42,8 +42,10 @@ LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_lay
           "num_decoder_layers", "num_encoder_layers", "n_encoder_layers", "n_decoder_layers", "encoder_num_layers",
           "decoder_num_layers", "decoder_num_hidden_layers", "encoder_num_hidden_layers", "num_self_attends_per_block",
           "encoder_num_hidden_layers", "num_transformer_layers", "num_nextn_predict_layers")
+BY_LAYER = ("layer_types", "layers_block_type", "mlp_layer_types", "attention_types")
 SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id", "mask_token_id",
            "decoder_start_token_id", "forced_eos_token_id", "forced_bos_token_id", "unk_token_id")
+SECTIONS = "vl|glm4v|glm46v|glm_ocr|glm_image|omni|mrope"  # models whose rotary positions have three parts
 IMAGE_TOKEN = 100
 MOST_PARAMETERS = 40_000_000
 
@@ -67,12 +69,13 @@ def shrink(config, seen=None):
         elif name in SMALL and isinstance(value, (int, float)) and not isinstance(value, bool) and value:
             small = SMALL[name]
             put(config, name, small if not isinstance(small, int) or value > small or name == "max_length" else value)
-        elif name in ("layer_types", "layers_block_type", "mlp_layer_types", "attention_types") and isinstance(value, list):
+        elif name in BY_LAYER and isinstance(value, list):
             put(config, name, value[:layers])
         elif name in SPECIAL and isinstance(value, int) and value >= 100:
             put(config, name, 3 + SPECIAL.index(name))
         elif name.endswith(("token_id", "token_index")) and isinstance(value, int) and value >= 100:
-            put(config, name, IMAGE_TOKEN + sorted(key for key in vars(config) if key.endswith(("token_id", "token_index"))).index(name) % 15)
+            ids = sorted(key for key in vars(config) if key.endswith(("token_id", "token_index")))
+            put(config, name, IMAGE_TOKEN + ids.index(name) % 15)
         elif name == "depths" and isinstance(value, (list, tuple)):
             put(config, name, [2] + [1] * (stages(config, value) - 1))
         elif name in ("num_heads", "num_attention_heads") and isinstance(value, (list, tuple)):
@@ -87,7 +90,7 @@ def shrink(config, seen=None):
         if getattr(config, name, 0) is None and isinstance(getattr(config, "hidden_size", None), int):
             put(config, name, value)
     rope = getattr(config, "rope_parameters", None)
-    if isinstance(rope, dict) and re.search("vl|glm4v|glm46v|glm_ocr|glm_image|omni|mrope", f"{config.model_type} {rope}"):
+    if isinstance(rope, dict) and re.search(SECTIONS, f"{config.model_type} {rope}"):
         half = int(8 * (rope.get("partial_rotary_factor") or getattr(config, "partial_rotary_factor", 1) or 1)) // 2
         rope["mrope_section"] = [half - 2 * (half // 3), half // 3, half // 3]
     if getattr(config, "is_encoder_decoder", False) and getattr(config, "decoder_start_token_id", 0) is None:
@@ -160,7 +163,8 @@ def inputs_of(model, padded):
         text["input_ids"] = ids
         if "attention_mask" in parameters:
             text["attention_mask"] = mask
-    if "decoder_input_ids" in parameters and "ForSequenceClassification" not in type(model).__name__ and (getattr(model.config, "is_encoder_decoder", False) or not text):
+    decodes = "decoder_input_ids" in parameters and "ForSequenceClassification" not in type(model).__name__
+    if decodes and (getattr(model.config, "is_encoder_decoder", False) or not text):
         text["decoder_input_ids"] = ids[:, :6] + 1
     channels, high, wide = image_of(model)
     pixels = torch.randn(2, channels, high, wide, generator=generator)

@@ -22,8 +22,8 @@ def each_layer(found: Answer, item: int) -> Iterator[tuple[int, Tensor]]:
         raise Error(f"{found.name}: item {item} is all padding, expected a token; leave it out")
     for layer, record in enumerate(found.records):
         if record.weights is not None and not isinstance(record, PassingOn):
-            raise Error(f"{found.layers[layer]}: its heads were fused as they arrived, expected queries and keys; capture "
-                        "with keep='inputs', and not with how='eager'")
+            raise Error(f"{found.layers[layer]}: its heads were fused as they arrived, expected queries and keys; "
+                        "capture with keep='inputs', and not with how='eager'")
         rows = [record.map(item, f"head:{head}", range(n), keep, keep, found.nan) for head in range(record.heads)]
         yield layer, torch.stack(rows)
 

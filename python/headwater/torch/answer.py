@@ -91,11 +91,12 @@ class Answer:
 
 
 def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
-    missing, repeated, nan = asked.get("missing") or "error", asked.get("repeated") or "error", asked.get("nan") or "error"
+    missing, repeated = asked.get("missing") or "error", asked.get("repeated") or "error"
+    nan = asked.get("nan") or "error"
     read_words("checked", nan)
-    for word, value, known in (("missing", missing, ("error", "residual")), ("repeated", repeated, ("error", "layers"))):
-        if value not in known:
-            raise Error(f"unknown {word} '{value}'; there are {known[0]} and {known[1]}")
+    for word, value, other in (("missing", missing, "residual"), ("repeated", repeated, "layers")):
+        if value not in ("error", other):
+            raise Error(f"unknown {word} '{value}'; there are error and {other}")
     stack = choose(seen._stacks(), asked.get("stack"), seen.model)
     run = run_of(stack, asked.get("call"), seen.model)
     modules = {name: module for module, name in seen._names.items()}

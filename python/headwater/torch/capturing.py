@@ -114,8 +114,8 @@ class Capture(Recording):
         from .all_heads import each_layer, stream
         found = self._answer(**asked)
         if not -len(found.tokens) <= item < len(found.tokens):
-            raise Error(f"capture: has no item {item}, expected 0 to {len(found.tokens) - 1} (or -1 for the last); choose "
-                        "another")
+            raise Error(f"capture: has no item {item}, expected 0 to {len(found.tokens) - 1} (or -1 for the last); "
+                        "choose another")
         item = range(len(found.tokens))[item]
         layers = each_layer(found, item)
         if into is None:

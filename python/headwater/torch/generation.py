@@ -14,13 +14,14 @@ from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
 from ..image import ImageTokens
 from ..image import named as named_images
-from ..generated import Generation, Map, Step, follow, places_of, prompt_of, rows_of_text, whole_rows
+from ..steps import Map, Step, rows_of_text, whole_rows
+from ..generated import Generation, follow, places_of, prompt_of
 from .images import places_of as image_places
 from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
 from .record import Record
 from .recording import Recording
-from .stacks import Run, Stack, choose, encoders, layers_of, listed
+from .stacks import Run, Stack, check_shapes, choose, config_of, encoders, layers_of, listed
 
 
 @dataclass
@@ -83,8 +84,15 @@ def ids_of_run(run: Run) -> Tensor | None:
 
 
 def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
+    """The records of each run. Those of self attention over all positions are checked as those of a rollout."""
     modules = {name: module for module, name in seen._names.items()}
-    return [layers_of(run, modules, "error", "error", seen._chosen is not None)[0] for run in runs]
+    out = []
+    for run in runs:
+        records, names, _ = layers_of(run, modules, "error", "error", seen._chosen is not None)
+        if not run.stack.across and not run.one.before:
+            check_shapes(run, records, names, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
+        out.append(records)
+    return out
 
 
 def steps_of(text: Text, places: list[int]) -> list[Step]:
@@ -106,8 +114,8 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     words = dict(words)
     stacks = seen._stacks()
     if encoders(stacks, stacks, seen.model) and any(stack.across for stack in stacks):
-        raise Error(f"{type(seen.model).__name__}: is an encoder-decoder model, whose prompt is read by the encoder; ask "
-                    ".encoder_decoder()")
+        raise Error(f"{type(seen.model).__name__}: is an encoder-decoder model, whose prompt is read by the encoder; "
+                    "ask .encoder_decoder()")
     text = texts_of(seen, choose(stacks, words.pop("stack", None), seen.model), call)
     first, entry = text.first, text.runs[0].entries[0]
     places = places_of(beam_indices, item, len(text.runs), first.batch)
@@ -163,7 +171,7 @@ def prompt_length(text: Text, ids: Tensor | None) -> int:
 
 
 def prompt_mask(text: Text, m: int) -> Tensor | None:
-    """The mask [B, m] of the prompt: what generate() was given, what a pass was given, or what attention did not see."""
+    """The mask [B, m] of the prompt: what generate() or a pass was given, or what attention did not see."""
     if text.mask is not None and text.mask.shape[1] == m:
         return text.mask.to(text.first.device) != 0
     for run in text.runs:
@@ -205,8 +213,8 @@ def sides_of(seen: Recording) -> tuple[Stack, Stack, Stack]:
         raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross "
                     "attention; use .rollout() instead")
     if len(encoder) + len(across) + len(decoder) > 3:
-        raise Error(f"{type(seen.model).__name__}: has more than an encoder, a decoder and their cross attention, expected "
-                    f"one of each; use .rollout() with `stack`:{listed(stacks)}")
+        raise Error(f"{type(seen.model).__name__}: has more than an encoder, a decoder and their cross attention, "
+                    f"expected one of each; use .rollout() with `stack`:{listed(stacks)}")
     return encoder[0], decoder[0], across[0]
 
 
@@ -221,8 +229,8 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
     generate = passes[0].generate
     own = [run for run in encoder.runs if run.one in passes or generate is not None and run.one.generate == generate]
     if len(own) != 1 or len(cross) != len(text.runs):
-        raise Error(f"{type(seen.model).__name__}: its encoder ran {len(own)} times and its cross attention {len(cross)} "
-                    f"times for {len(text.runs)} steps of the decoder, expected one and as many; capture one forward "
+        raise Error(f"{type(seen.model).__name__}: its encoder ran {len(own)} times and its cross attention "
+                    f"{len(cross)} times for {len(text.runs)} steps of the decoder, expected one and as many; capture one forward "
                     "pass, or one generate()")
     source, between = layers_each(seen, own)[0], layers_each(seen, cross)
     first, batch = source[0], text.first.batch

@@ -117,8 +117,8 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
     if callable(target):
         y = torch.as_tensor(target(one.output))
         if not y.requires_grad or y.ndim > 1 or y.numel() not in (1, items):
-            raise Error(f"`target`: the function returned shape {list(y.shape)}, expected one number with gradients, or "
-                        f"one for each of the {items} items; compute it from the model's output")
+            raise Error(f"`target`: the function returned shape {list(y.shape)}, expected one number with gradients, "
+                        f"or one for each of the {items} items; compute it from the model's output")
         name = getattr(target, "__name__", "function")
         each = y.detach().reshape(-1).tolist()
         return y, [dict(name=name, value=each[k if len(each) > 1 else 0]) for k in range(items)]
@@ -127,8 +127,8 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
         raise Error("gradient: the model returns no logits, expected [B, classes] or [B, n, words]; give `target` a "
                     "function of its output")
     if len(logits) != items:
-        raise Error(f"gradient: the model returns logits of {len(logits)} items for {items} items of attention, expected "
-                    "as many; give `target` a function of its output")
+        raise Error(f"gradient: the model returns logits of {len(logits)} items for {items} items of attention, "
+                    "expected as many; give `target` a function of its output")
     rows = torch.arange(len(logits), device=logits.device)
     places: list[int | None] = [None] * items
     if logits.ndim == 3:
@@ -282,8 +282,8 @@ def rolled(maps: list[Tensor], options: _engine.Options, tokens: list[str],
     return pick(torch.from_numpy(results.matrix(0)), rows), results.facts(0)["notes"]
 
 
-def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: Any, options: _engine.Options, batch: bool,
-           words: Mapping[str, Any]) -> DeviceAttribution:
+def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: Any, options: _engine.Options,
+           batch: bool, words: Mapping[str, Any]) -> DeviceAttribution:
     results = _engine.Results()
     for k, item in enumerate(items):
         names = asked.tokens[item]

@@ -12,7 +12,8 @@ KINDS = ("image", "video")
 COUNTS = ("mm_tokens_per_image", "image_seq_length", "image_seq_len", "num_image_tokens")  # tokens of every image
 
 
-def places_of(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: Sequence[Tensor | None]) -> list[list[ImageTokens]]:
+def places_of(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any,
+              real: Sequence[Tensor | None]) -> list[list[ImageTokens]]:
     """The images of each item, by the positions that are left without padding."""
     if ids is None or config is None:
         return [[] for _ in real]

@@ -126,7 +126,8 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
         assert current is not None
         record.sights = current.sights
         capped = record.softcap is not None or record.sinks is not None
-        if original is None and capped and not record.dropout and not any(one._asked_for_weights(words) for one in owners):
+        asked = any(one._asked_for_weights(words) for one in owners)
+        if original is None and capped and not record.dropout and not asked:
             weights: Tensor | None = None
             out = blocked(record, value)
         elif is_sdpa(original) and words.get("cache") is None and serves(record, value):
@@ -155,7 +156,7 @@ sinks_shown: dict[Any, bool] = {}
 
 def shows_sinks(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any,
                 words: dict[str, Any]) -> bool:
-    """Whether a model's eager attention returns weights that lack what sinks took. Granite's scales its output instead."""
+    """Whether a model's eager attention returns weights that lack what sinks took; Granite's scales its output."""
     try:
         function = eager_of(module)
     except Error:
@@ -213,7 +214,8 @@ def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, ma
 def dense_mask(mask: Any, query: Tensor, keys: Tensor) -> Tensor:
     """FlexAttention's BlockMask as [B or 1, 1, Q, K], computed from the function that made it."""
     from torch.nn.attention.flex_attention import create_mask
-    made: Tensor = create_mask(mask.mask_mod, query.shape[0], 1, query.shape[2], keys.shape[2], device=str(query.device))
+    shape = query.shape[0], 1, query.shape[2], keys.shape[2]
+    made: Tensor = create_mask(mask.mask_mod, *shape, device=str(query.device))
     return made
 
 

@@ -85,7 +85,7 @@ class Pass:
     fixed: bool = False  # whether the cache has a fixed size, so that its tensors are written in place
     told: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
-    layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own number, name
+    layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own, name
     sights: dict[Any, Any] = field(default_factory=dict)
     output: Any = None
     embedded: Tensor | None = None  # the input embeddings [B, n, d], with gradients

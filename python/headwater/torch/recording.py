@@ -288,7 +288,8 @@ class Recording:
             return str(nothing)
         passes = [one for one in self._frames.passes if not one.failed]
         broken = len(self._frames.passes) - len(passes)
-        head = f"capture of {type(self.model).__name__}: {len(passes)} call{'s' if len(passes) != 1 else ''} of the model"
+        calls = f"{len(passes)} call{'s' if len(passes) != 1 else ''}"
+        head = f"capture of {type(self.model).__name__}: {calls} of the model"
         return head + (f", {broken} stopped by an exception" if broken else "") + listed(found)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """Which attention calls belong together: stacks of layers, and the runs of each stack.
 
     encoder.layer.0.attention.self, encoder.layer.1.attention.self, ...     the stack encoder.layer
-    decoder.block.0.layer.0.SelfAttention, decoder.block.1.layer.0. ...     the stack decoder.block.*.layer.0.SelfAttention
+    decoder.block.0.layer.0.SelfAttention, ...1.layer.0.SelfAttention, ...  decoder.block.*.layer.0.SelfAttention
 
 The layers of a stack have the same name except for one number. A run is what one call of their parent made of them. A
 parent that is called twice, for the two texts of a siamese model or for the steps of generate(), has two runs.
@@ -168,7 +168,7 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
     if asked is not None:
         return named(stacks, asked)
     seen = {stack.container for stack in stacks if not stack.across and any(run.records for run in stack.runs)}
-    # Where some layers of a list were recorded and others not, the others are missing layers, and no stack of their own.
+    # Where some layers of a list were recorded and others not, the others are missing, and no stack of their own.
     own = [stack for stack in stacks if not stack.across and
            (stack.container not in seen or any(run.records for run in stack.runs))]
     likely = [stack for stack in own if stack.square or stack.container is not None] or own or stacks
@@ -217,7 +217,8 @@ def writers(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) ->
     can = getattr(model, "can_generate", None)
     writes = bool(can()) if can is not None else False
     modules = dict(model.named_modules())
-    if not writes and text is config or not writes and not any(name.rpartition(".")[2] == "language_model" for name in modules):
+    speaks = any(name.rpartition(".")[2] == "language_model" for name in modules)
+    if not writes and (text is config or not speaks):
         return []
     return [stack for stack in likely if type(config_of(stack, modules)) is type(text)]
 
@@ -288,8 +289,8 @@ def check_repeats(run: Run, modules: dict[str, torch.nn.Module], repeated: str) 
     if len(set(frames)) == len(frames) and count == len(frames):
         return
     often = max(set(names), key=names.count)
-    raise Error(f"capture: {often} called attention {names.count(often)} times in one call of the model, expected once; "
-                "if these are layers, say `repeated`='layers'; if it was called for several inputs, or for pieces of "
+    raise Error(f"capture: {often} called attention {names.count(often)} times in one call of the model, expected "
+                "once; if these are layers, say `repeated`='layers'; if it was called for several inputs, or for pieces of "
                 "one, run the model once for each")
 
 
