@@ -329,6 +329,7 @@ Document document(const Evaluation& result, const WriteOptions& options) {
   add(out, "correlation", std::move(correlations));
   if (result.truth) {
     add(shares, "methods", methods_document(result.truth->methods));
+    if (!result.truth->found.empty()) add(shares, "found", methods_document(result.truth->found));
     add(shares, "chance", spreads_document({result.truth->chance}));
     add(out, "truth", std::move(shares));
   }

@@ -28,8 +28,11 @@ struct CorrelationTable {
 };
 
 struct TruthTable {
-  std::vector<MethodSpread> methods;
-  Spread chance;
+  std::vector<MethodSpread> methods;  // how often the top token is a true one
+  Spread chance = {};
+  /// With k true tokens, the share of the k top tokens that is true. Empty if no example has
+  /// several.
+  std::vector<MethodSpread> found = {};
 };
 
 struct FaithfulnessSpread {

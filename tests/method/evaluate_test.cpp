@@ -217,6 +217,22 @@ TEST(Evaluate, SaysHowOftenTheTopTokenIsATrueOne) {
   expect_near(means(result.truth->methods, "input-gradient"), {1});
 }
 
+TEST(Evaluate, SaysHowManyOfSeveralTrueTokensAreOnTop) {
+  ThreeTokens source;
+  source.rows[0] = {0.3f, 0.5f, 0.2f};
+  source.rows[1] = {0.2f, 0.4f, 0.4f};
+  Question question;
+  question.truth = true_tokens(source.description(), {{0, 1}, {2, 3}});
+  const Evaluation both = evaluate(source, question);
+  expect_near(means(both.truth->found, "raw"), {1, 0.5});
+  question.truth = true_tokens(source.description(), {{2, 3}, {4, 5}});
+  source.rows[0] = {0.4f, 0.3f, 0.3f};  // two share the second place
+  const Evaluation tied = evaluate(source, question);
+  expect_near(means(tied.truth->found, "raw"), {0.5, 1});
+  question.truth = true_tokens(source.description(), {{2, 3}});
+  EXPECT_TRUE(evaluate(source, question).truth->found.empty());
+}
+
 TEST(Evaluate, DoesNotPointAtTokensThatTheTokenizerAdded) {
   ThreeTokens source;
   source.description().places[0].text = -1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "headwater/core/fail.h"
@@ -37,20 +38,23 @@ Vector at(std::span<const float> values, const std::vector<int>& places) {
   return out;
 }
 
-// The share of true tokens among those of D with the largest value.
-double hit(std::span<const float> values, const std::vector<int>& given,
-           const std::vector<bool>& truth) {
-  float top = -std::numeric_limits<float>::infinity();
-  int at_top = 0, right = 0;
-  for (const int j : given) {
-    const float value = values[static_cast<size_t>(j)];
-    if (value < top) continue;
-    if (value > top) at_top = right = 0;
-    top = value;
-    ++at_top;
-    right += truth[static_cast<size_t>(j)];
+// The share of true tokens among the `count` tokens of D with the largest values. Of tokens that
+// share the last place, each counts in part.
+double share_on_top(std::span<const float> values, const std::vector<int>& given,
+                    const std::vector<bool>& truth, size_t count) {
+  std::vector<int> order = given;
+  const auto value = [&](int j) { return values[static_cast<size_t>(j)]; };
+  std::ranges::sort(order, std::ranges::greater(), value);
+  const float last = value(order[count - 1]);
+  double sure = 0, tied = 0, sure_right = 0, tied_right = 0;
+  for (const int j : order) {
+    if (value(j) < last) break;
+    const bool ties = value(j) == last;
+    (ties ? tied : sure) += 1;
+    (ties ? tied_right : sure_right) += truth[static_cast<size_t>(j)];
   }
-  return static_cast<double>(right) / at_top;
+  const double places = static_cast<double>(count);
+  return (sure_right + tied_right * (places - sure) / tied) / places;
 }
 
 double share_of(const std::vector<int>& given, const std::vector<bool>& truth) {
@@ -217,13 +221,30 @@ void Evaluator::correlate(const std::vector<LayeredRow>& rows, const std::vector
 
 void Evaluator::point(const std::vector<NamedValues>& values, const std::vector<int>& given,
                       const std::vector<bool>& truth) {
+  size_t count = 0;
+  for (const int j : given) count += truth[static_cast<size_t>(j)];
+  most_true_ = std::max(most_true_, count);
   chances_.push_back(share_of(given, truth));
   hits_.resize(values.size());
+  found_.resize(values.size());
   for (size_t m = 0; m < values.size(); ++m) {
-    hits_[m].resize(values[m].by_layer.size());
-    for (size_t l = 0; l < values[m].by_layer.size(); ++l)
-      hits_[m][l].push_back(hit(values[m].by_layer[l], given, truth));
+    const auto& layers = values[m].by_layer;
+    hits_[m].resize(layers.size());
+    found_[m].resize(layers.size());
+    for (size_t l = 0; l < layers.size(); ++l) {
+      hits_[m][l].push_back(share_on_top(layers[l], given, truth, 1));
+      found_[m][l].push_back(share_on_top(layers[l], given, truth, count));
+    }
   }
+}
+
+std::vector<MethodSpread> Evaluator::spreads_of(const Samples& samples) const {
+  std::vector<MethodSpread> out;
+  for (size_t m = 0; m < samples.size(); ++m) {
+    out.push_back({all_methods_[m], {}});
+    for (const auto& layer : samples[m]) out.back().layers.push_back(spread_of(layer));
+  }
+  return out;
 }
 
 Evaluation Evaluator::result(std::string file) const {
@@ -231,11 +252,8 @@ Evaluation Evaluator::result(std::string file) const {
   out.file = std::move(file);
   add_correlations(out);
   if (!chances_.empty()) {
-    out.truth = TruthTable{{}, spread_of(chances_)};
-    for (size_t m = 0; m < hits_.size(); ++m) {
-      MethodSpread& method = out.truth->methods.emplace_back(MethodSpread{all_methods_[m], {}});
-      for (const auto& samples : hits_[m]) method.layers.push_back(spread_of(samples));
-    }
+    out.truth = TruthTable{spreads_of(hits_), spread_of(chances_), {}};
+    if (most_true_ > 1) out.truth->found = spreads_of(found_);
     if (chances_.size() < out.examples.size())
       out.notes.push_back(fmt::format("the truth is known for {} of {} examples", chances_.size(),
                                       out.examples.size()));

@@ -81,6 +81,7 @@ class Evaluator {
                  ExampleRecord& record);
   void point(const std::vector<NamedValues>& values, const std::vector<int>& given,
              const std::vector<bool>& truth);
+  std::vector<MethodSpread> spreads_of(const Samples& samples) const;
   void add_correlations(Evaluation& out) const;
 
   Options options_;
@@ -88,7 +89,8 @@ class Evaluator {
   Evaluation so_far_;                                    // without what needs all examples
   std::vector<std::string> all_methods_;                 // those with layers, then the references
   std::vector<Samples> correlations_;                    // for each reference
-  Samples hits_;                                         // for all methods
+  Samples hits_, found_;                                 // for all methods
+  size_t most_true_ = 0;                                 // tokens of an example
   std::vector<double> chances_;                          // one for each example
   std::vector<std::vector<Faithfulness>> faithfulness_;  // [method][example], for all methods
 };

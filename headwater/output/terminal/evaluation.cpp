@@ -30,8 +30,12 @@ std::string table_of(const std::vector<MethodSpread>& methods, Range layers, boo
 }
 
 std::string truth_text(const TruthTable& truth, Range layers) {
-  return fmt::format("\ntop token is a true one (chance {:.3f})\n", truth.chance.mean) +
-         table_of(truth.methods, layers, false);
+  std::string out = fmt::format("\ntop token is a true one (chance {:.3f})\n", truth.chance.mean) +
+                    table_of(truth.methods, layers, false);
+  if (!truth.found.empty())
+    out += "\nshare of the top k tokens that are true, where k tokens are true\n" +
+           table_of(truth.found, layers, false);
+  return out;
 }
 
 std::string faithfulness_text(const std::vector<FaithfulnessSpread>& methods) {
