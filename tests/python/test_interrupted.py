@@ -69,7 +69,8 @@ def test_an_interrupt_ends_the_command_as_the_signal_does_and_leaves_nothing(num
     np.save(path, np.full((8, 4, 1200, 1200), 1 / 1200, dtype="f4"))
     out = tmp_path / "out"
     out.mkdir()
-    process = start("flow", path, "-o", out / "x.json")
+    # A script in the background ignores SIGINT, and so would the command that it starts.
+    process = start("flow", path, "-o", out / "x.json", preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     time.sleep(0.3)
     process.send_signal(number)
     process.communicate(timeout=10)
