@@ -1,6 +1,8 @@
 // Signed values: red speaks for the target, blue against it, and white is 0.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "headwater/output/caption.h"
 #include "headwater/output/colour.h"
 #include "headwater/output/picture/figure.h"
