@@ -1,4 +1,5 @@
 // Every file of hostile/ is read or refused as hostile/expected.txt says.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "headwater/source/torch_file.h"
