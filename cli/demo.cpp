@@ -196,7 +196,7 @@ void suggest(Tour& tour) {
       "  headwater rollout verb-number --text \"The author of the books\" --row cls\n"
       "  headwater compare verb-number --by method --text \"The author of the books\"\n"
       "  headwater generate facts --prompt \"Anna took the key to the box. Ben went to the cave. "
-      "Where is the key?\"\n"
+      "Where is the key? Answer:\"\n"
       "  headwater relevance verb-number --text \"The author of the books\" --by-layer\n"
       "  headwater evaluate facts                        # which method finds the true word\n"
       "  headwater rollout {} --row cls --by-layer -o cls.svg\n"

@@ -18,7 +18,7 @@ class GenerateCommand : public Command {
   GenerateCommand()
       : Command("generate", "Generate text, and show which prompt tokens each new token depends on",
                 "headwater generate facts --prompt \"Anna took the key to the box. Ben went to the "
-                "cave. Where is the key?\"") {}
+                "cave. Where is the key? Answer:\"") {}
 
   void declare(OptionList& options) override {
     declare_source(options, Takes::models, source_, "facts, recall");

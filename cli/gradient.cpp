@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/options/method.h"
+#include "cli/options/target.h"
 #include "headwater/core/fail.h"
 
 namespace headwater::cli {
@@ -22,14 +23,7 @@ class GradientCommand : public Command {
         .add("--rule", "RULE", "gradient (default), gradient-rollout or chefer",
              [this](const std::string& text) { what_.rule = parse_gradient_rule(text); })
         .words = {"gradient", "gradient-rollout", "chefer"};
-    options.group("Target");
-    options.text("--target", "T",
-                 "The logit: a class by name or number, a word, token:WORD or an id, start:K or "
-                 "end:K, or best, the largest (default)",
-                 what_.target);
-    options.text("--against", "T",
-                 "A second logit, which is subtracted from the target; best is the runner-up",
-                 what_.against);
+    declare_target(options, what_.target, what_.against);
   }
 
   void run() override {

@@ -5,6 +5,7 @@
 #include "cli/options/machine.h"
 #include "cli/options/output.h"
 #include "cli/options/source.h"
+#include "cli/options/target.h"
 #include "headwater/core/fail.h"
 
 namespace headwater::cli {
@@ -46,14 +47,7 @@ class RelevanceCommand : public Command {
                  "With --rule integrated: what each token is replaced by at the start: mask "
                  "(default), zero or a word; an image starts from its mean colour, zero",
                  what_.baseline);
-    options.group("Target");
-    options.text("--target", "T",
-                 "The logit: a class by name or number, a word, token:WORD or an id, start:K or "
-                 "end:K, or best, the largest (default)",
-                 what_.target);
-    options.text("--against", "T",
-                 "A second logit, which is subtracted from the target; best is the runner-up",
-                 what_.against);
+    declare_target(options, what_.target, what_.against);
     output_.declare(options, all_endings);
     filter_.declare_list(options,
                          "Leave tokens out of what is shown: special, punctuation, common "

@@ -41,12 +41,7 @@ Architecture mpnet(const Config& config) {
         config.name(), positions, text.first_position);
   model.positions = positions - text.first_position;
   model.text = std::move(text);
-  using kernel::Activation;
-  model.classifiers = encoder_heads();
-  model.classifiers.push_back(
-      sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
-  model.classifiers.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
-                                          "lm_head.decoder", "lm_head.bias"));
+  model.classifiers = roberta_heads();
   return model;
 }
 

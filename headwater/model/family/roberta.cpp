@@ -7,6 +7,15 @@
 
 namespace headwater::family {
 
+std::vector<ClassifierNames> roberta_heads() {
+  using kernel::Activation;
+  std::vector<ClassifierNames> heads = encoder_heads();
+  heads.push_back(sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
+  heads.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
+                              "lm_head.decoder", "lm_head.bias"));
+  return heads;
+}
+
 Architecture roberta(const Config& config) {
   Architecture model = bert_layout(config, "roberta.");
   const int padding = config.integer_or("pad_token_id", 1, 0);
@@ -19,12 +28,7 @@ Architecture roberta(const Config& config) {
         "'pad_token_id' {}; check both entries",
         config.name(), *model.positions, padding + 1, padding);
   model.positions = *model.positions - (padding + 1);
-  using kernel::Activation;
-  model.classifiers = encoder_heads();
-  model.classifiers.push_back(
-      sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
-  model.classifiers.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
-                                          "lm_head.decoder", "lm_head.bias"));
+  model.classifiers = roberta_heads();
   return model;
 }
 

@@ -32,6 +32,9 @@ ClassifierNames masked_head(const std::string& dense, kernel::Activation activat
                             const std::string& norm, const std::string& out,
                             const std::string& out_bias);
 
+/// The classifiers of RoBERTa, which MPNet shares.
+std::vector<ClassifierNames> roberta_heads();
+
 /// The classifiers of causal models; `language` is the task of the one over words.
 std::vector<ClassifierNames> decoder_heads(const std::string& language,
                                            const std::string& token_out, bool tied);
