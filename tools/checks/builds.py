@@ -1,4 +1,4 @@
-"""A build of its own, with sanitizers: the tests in it, and the readers under a fuzzer."""
+"""Builds: the benchmarks, and one with sanitizers, with the tests in it and the readers under a fuzzer."""
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +30,15 @@ def asan(report):
     report.note = next((line for line in output.splitlines() if "tests passed" in line), "")
     if status:
         report.fail(f"ctest --preset sanitize:\n{tail(output, 80)}")
+
+
+def bench(report):
+    """the benchmarks compile; 'make bench' runs them"""
+    for command in (["cmake", "--preset", "release", "-DHEADWATER_BENCH=ON"], ["cmake", "--build", "--preset", "release"]):
+        status, output = run(command)
+        if status:
+            report.fail(f"{' '.join(command)}:\n{tail(output)}")
+            return
 
 
 def fuzz(report):
