@@ -31,6 +31,11 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 sweep: ## captures of every class that transformers can build, against eager attention; after make test
 	@$(PYTHON) tests/sweep/sweep.py
 
+.PHONY: faults
+faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
+	@tools/setup venv
+	@$(PYTHON) tests/faults/faults.py
+
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
