@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from . import ROOT, run, tail
 
-FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_image",
-                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_examples"]
+FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_torch", "fuzz_json", "fuzz_image",
+                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_sentencepiece", "fuzz_examples"]
 
 
 def built(report, preset, *targets):
@@ -51,8 +51,8 @@ def bench(report):
 
 
 def fuzz(report):
-    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from the hostile files and tests/golden"""
-    seconds = int(os.environ.get("FUZZ_SECONDS", "20"))
+    """all readers under libFuzzer for FUZZ_SECONDS (180) together, starting from the hostile files and tests/golden"""
+    seconds = max(1, int(os.environ.get("FUZZ_SECONDS", "180")) // len(FUZZ_TARGETS))
     if not built(report, "sanitize", *FUZZ_TARGETS):
         return
 
