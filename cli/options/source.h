@@ -34,6 +34,8 @@ struct SourceOptions {
   void declare(OptionList& options, Takes what);
   /// Adds --prompt, a text that a decoder continues.
   void declare_prompt(OptionList& options);
+  /// Adds --against-text and --against-image, another input to compare with.
+  void declare_other(OptionList& options);
 
   /// What `name` stands for. Reads the files that --tokens and --text-file name. Throws Error as
   /// headwater::open_batch does.

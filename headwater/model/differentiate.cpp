@@ -29,7 +29,7 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
 
 GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visit& visit) {
   const Architecture& shape = model_.architecture();
-  const Classifier& classifier = model_.classifier();
+  const Head& from = head();
   const int n = static_cast<int>(description_.tokens.size());
   Matrix map(n, n);
   const auto fused = [&](int layer) {
@@ -43,10 +43,10 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   const Matrix rows = input_rows();
   const Trace run = trace(model_, enter(rows.copy()));
   GradientAnswer answer;
-  answer.target = choose_target(model_, classifier, description_, request, run.finished);
+  answer.target = choose_target(model_, from, description_, request, run.finished);
   Propagation how;
   Matrix gradient(n, shape.width);
-  add_target(model_, run, answer.target, how, gradient);
+  add_target(from, run, answer.target, how, gradient);
   model_.finish_backward(run.hidden, how, gradient);
   LayerCalls calls;
   calls.map = [&](int layer) { return wanted(layer) ? fused(layer) : kernel::HeadMap(); };

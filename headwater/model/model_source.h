@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/head.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
@@ -24,7 +25,9 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
+  /// `head` gives the logits; null: the model's classifier.
+  ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
+              std::shared_ptr<const Head> head = {});
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
@@ -41,6 +44,8 @@ class ModelSource : public Source, public Differentiable {
   struct Kept {
     Matrix queries, keys;
   };
+  /// Throws Error as Model::classifier does.
+  const Head& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
 
@@ -50,7 +55,8 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed_without(std::span<const int> tokens) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
-  /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
+  /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
+  /// these.
   Matrix input_rows() const;
   /// embed() from input_rows(), and the gradient the other way.
   Matrix enter(Matrix rows) const;
@@ -71,6 +77,7 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
+  std::shared_ptr<const Head> head_;
   bool visited_ = false;    // a pass that kept nothing has run
   std::vector<Kept> kept_;  // of layers 0 ... size - 1
 };

@@ -63,7 +63,8 @@ def test_headwater_knows_each_entry_that_transformers_reads(name, tmp_path):
              if isinstance(getattr(saved_config, key), (bool, int, float, str)) and key != "name_or_path"}
     path = tmp_path / "config.json"
     path.write_text(json.dumps(plain | json.loads(path.read_text())))
-    assert verdicts(path) == ["ok"]
+    notes = re.compile("; (only the encoder was run, not the decoder|the text was not padded to .* in training)")
+    assert [notes.sub("", said) for said in verdicts(path)] == ["ok"]
 
 
 def test_real_configs_run_where_transformers_runs_them():
