@@ -141,7 +141,7 @@ Pooling read_pooling(const Model& model) {
     if (module.type == "Pooling" && !pooling)
       pooling = read_mode((root / module.path).string());
     else if (module.type != "Normalize")  // which a cosine does anyway
-      fail("{}: has a module {} after its model, expected Pooling and Normalize; use another model",
+      fail("{}: has a module {} after its model, expected none after its pooling; use another model",
            model.name(), module.type);
   }
   if (pooling) return *pooling;
