@@ -29,13 +29,14 @@ class ModelSource : public Source, public Differentiable {
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
-  std::vector<std::string> notes() const override { return model_.architecture().notes; }
+  std::vector<std::string> notes() const override;
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   /// The same; without edges, memory is linear in n.
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
+  bool one_of_two() const override;
 
  private:
   struct Kept {
@@ -71,8 +72,9 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
-  bool visited_ = false;    // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  bool visited_ = false;        // a pass that kept nothing has run
+  bool passed_scores_ = false;  // relevance has passed through attention scores
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -16,7 +16,17 @@ double output_of(const Target& target) {
 
 }  // namespace
 
+std::vector<std::string> ModelSource::notes() const {
+  std::vector<std::string> out = model_.architecture().notes;
+  if (passed_scores_ && !model_.architecture().distance_bias.empty())
+    out.push_back(
+        "what distances add to attention scores is a constant, and is not counted among the "
+        "biases");
+  return out;
+}
+
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
+  passed_scores_ = request.rule == RelevanceRule::attnlrp;
   const Classifier& classifier = model_.classifier();
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;

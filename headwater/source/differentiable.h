@@ -25,6 +25,9 @@ class Differentiable {
   /// image, the patch becomes the mean colour (0 after normalisation). One forward pass. Throws
   /// Error if the model has neither token, or if a token is not a patch of the image.
   virtual Outcome outcome(const Logit& logit, std::span<const int> blanked) = 0;
+  /// Whether targets are one of two classes, so that a target's probability depends on the
+  /// difference of their logits alone.
+  virtual bool one_of_two() const { return false; }
 };
 
 /// source.differentiable(). Throws Error if the source is only attention.
