@@ -27,6 +27,12 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
 
 }  // namespace
 
+bool ModelSource::one_of_two() const {
+  const Classifier& classifier = model_.classifier();
+  return classifier.outputs() == 2 && (classifier.kind() == Classifier::Kind::classes ||
+                                       classifier.kind() == Classifier::Kind::token_classes);
+}
+
 GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visit& visit) {
   const Architecture& shape = model_.architecture();
   const Classifier& classifier = model_.classifier();

@@ -38,6 +38,10 @@ ModelSource::ModelSource(std::shared_ptr<const Model> model, Description descrip
 std::vector<std::string> ModelSource::notes() const {
   std::vector<std::string> all = model_.architecture().notes;
   all.insert(all.end(), notes_.begin(), notes_.end());
+  if (passed_scores_ && !model_.architecture().distance_bias.empty())
+    all.push_back(
+        "what distances add to attention scores is a constant, and is not counted among the "
+        "biases");
   return all;
 }
 

@@ -40,6 +40,7 @@ class ModelSource : public Source, public Differentiable {
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
   std::optional<Prediction> prediction() override;
+  bool one_of_two() const override;
 
  private:
   struct Kept {
@@ -80,7 +81,8 @@ class ModelSource : public Source, public Differentiable {
   std::vector<std::string> notes_;
   Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
   bool visited_ = false;  // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  bool passed_scores_ = false;  // relevance has passed through attention scores
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -17,6 +17,7 @@ double output_of(const Target& target) {
 }  // namespace
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
+  passed_scores_ = request.rule == RelevanceRule::attnlrp;
   const Classifier& classifier = model_.classifier();
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;

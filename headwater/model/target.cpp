@@ -188,7 +188,7 @@ int word_number(const Model& model, int words, const std::string& text) {
   if (const auto id = tokenizer->id_of(word)) return checked(model, words, *id, "word");
   fail(
       "{}: has no single token for '{}', which it splits into {}, expected a word of its "
-      "vocabulary; give one of these",
+      "vocabulary; give one of these pieces, or another word",
       model.name(), word,
       pieces.empty() ? "no tokens" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
