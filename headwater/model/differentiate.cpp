@@ -27,6 +27,12 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
 
 }  // namespace
 
+bool ModelSource::one_of_two() const {
+  const Head& from = head();
+  return from.outputs() == 2 &&
+         (from.kind() == Head::Kind::classes || from.kind() == Head::Kind::token_classes);
+}
+
 GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visit& visit) {
   const Architecture& shape = model_.architecture();
   const Head& from = head();
@@ -42,6 +48,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
 
   const Matrix rows = input_rows();
   const Trace run = trace(model_, enter(rows.copy()));
+  remember(run.hidden);
   GradientAnswer answer;
   answer.target = choose_target(model_, from, description_, request, run.finished);
   Propagation how;

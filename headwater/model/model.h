@@ -2,11 +2,11 @@
 // preprocessor_config.json.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headwater/core/on_first_use.h"
 #include "headwater/model/architecture.h"
 #include "headwater/model/checkpoint.h"
 #include "headwater/model/embedding.h"
@@ -101,10 +101,8 @@ class Model {
   std::unique_ptr<Places> places_;
   LinearWeights language_head_;
   float language_cap_ = 0;
-  // Created on first use, by any thread.
-  mutable std::once_flag classifier_made_, tokenizer_made_;
-  mutable std::unique_ptr<const Classifier> classifier_;
-  mutable std::unique_ptr<const Tokenizer> tokenizer_;
+  OnFirstUse<Classifier> classifier_;
+  OnFirstUse<Tokenizer> tokenizer_;
 };
 
 }  // namespace headwater

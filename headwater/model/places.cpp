@@ -65,16 +65,16 @@ Vector Places::spread(MatrixView rows, const LinearWeights& map) const {
 }
 
 const Places::Layer& Places::layer(int l) const {
-  std::call_once(made_, [&] {
+  const std::vector<Layer>* layers = layers_.get([&] {
     Matrix rows(table_.outputs, table_.inputs);
     for (int b = 0; b < rows.rows(); ++b) copy_row(table_, b, rows.row(b));
     if (!norm_.weight.empty()) apply_norm(model_, norm_, rows, rows);
-    std::vector<Layer> layers;
+    auto all = std::make_unique<std::vector<Layer>>();
     for (const Maps& maps : maps_)
-      layers.push_back({spread(rows, maps.keys), spread(rows, maps.queries)});
-    layers_ = std::move(layers);
+      all->push_back({spread(rows, maps.keys), spread(rows, maps.queries)});
+    return all;
   });
-  return layers_[static_cast<size_t>(l)];
+  return (*layers)[static_cast<size_t>(l)];
 }
 
 PlaceScores::PlaceScores(const Places* places, int n) : places_(places) {

@@ -1,11 +1,11 @@
 // What distances between tokens add to scores by the query and by the key (He et al. 2021): the
 // query times the key of the distance's bucket, and the key times the bucket's query.
 #pragma once
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "headwater/core/on_first_use.h"
 #include "headwater/model/architecture.h"
 #include "headwater/model/checkpoint.h"
 #include "headwater/model/layer_weights.h"
@@ -39,8 +39,7 @@ class Places {
   kernel::Weights table_;
   NormWeights norm_;
   std::vector<Maps> maps_;
-  mutable std::once_flag made_;
-  mutable std::vector<Layer> layers_;
+  OnFirstUse<std::vector<Layer>> layers_;
 };
 
 /// What they add to the scores of an input of n tokens, one layer at a time. Borrows the places.

@@ -141,8 +141,9 @@ Pooling read_pooling(const Model& model) {
     if (module.type == "Pooling" && !pooling)
       pooling = read_mode((root / module.path).string());
     else if (module.type != "Normalize")  // which a cosine does anyway
-      fail("{}: has a module {} after its model, expected none after its pooling; use another model",
-           model.name(), module.type);
+      fail(
+          "{}: has a module {} after its model, expected none after its pooling; use another model",
+          model.name(), module.type);
   }
   if (pooling) return *pooling;
   const bool image = model.architecture().image.has_value();

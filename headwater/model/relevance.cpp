@@ -17,12 +17,14 @@ double output_of(const Target& target) {
 }  // namespace
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
+  passed_scores_ = request.rule == RelevanceRule::attnlrp;
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;
   const Baseline from = integrates ? baseline(request.baseline) : Baseline();
   RelevanceAnswer answer;
   {
     const Trace run = trace(model_, enter(rows.copy()));
+    remember(run.hidden);
     answer.target = choose_target(model_, head(), description_, request, run.finished);
     answer.output = output_of(answer.target);
     if (!integrates) pass_relevance(request, rows, run, answer);

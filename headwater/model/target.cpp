@@ -44,8 +44,7 @@ class Choice {
  public:
   Choice(const Model& model, const Head& head, const Description& example, std::optional<int> row,
          MatrixView finished)
-      : model_(model), head_(head), labels_(model.architecture().labels), n_(finished.rows()) {
-    of_words_ = head.kind() == Head::Kind::masked_words || head.kind() == Head::Kind::next_words;
+      : model_(model), head_(head), n_(finished.rows()) {
     switch (head.kind()) {
       case Head::Kind::classes:
       case Head::Kind::similarity:
@@ -107,17 +106,7 @@ class Choice {
   }
 
   Logit logit(int r, int id) const {
-    return {name_of(first_ + r, id), id, first_ + r, double{logits_(r, id)}};
-  }
-
-  std::string name_of(int row, int id) const {
-    if (head_.kind() == Head::Kind::answers)
-      return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
-    if (std::string label = head_.label(); !label.empty()) return label;
-    if (of_words_) return model_.token_name(id);
-    if (labels_.size() == static_cast<size_t>(head_.outputs()))
-      return labels_[static_cast<size_t>(id)];
-    return std::to_string(id);
+    return {logit_name(model_, head_, first_ + r, id), id, first_ + r, double{logits_(r, id)}};
   }
 
   Logit answer_of(const std::string& text, const Logit* other) const {
@@ -154,14 +143,30 @@ class Choice {
 
   const Model& model_;
   const Head& head_;
-  const std::vector<std::string>& labels_;
-  bool of_words_ = false;
   int n_;
   int first_ = 0;  // the token of the first row of logits
   Matrix logits_;
 };
 
 }  // namespace
+
+std::string logit_name(const Model& model, const Head& head, int row, int id) {
+  const std::vector<std::string>& labels = model.architecture().labels;
+  switch (head.kind()) {
+    case Head::Kind::answers:
+      return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
+    case Head::Kind::masked_words:
+    case Head::Kind::next_words:
+      return model.token_name(id);
+    case Head::Kind::similarity:
+      return head.label();
+    case Head::Kind::classes:
+    case Head::Kind::token_classes:
+      break;
+  }
+  if (labels.size() == static_cast<size_t>(head.outputs())) return labels[static_cast<size_t>(id)];
+  return std::to_string(id);
+}
 
 int word_number(const Model& model, int words, const std::string& text) {
   const Tokenizer* tokenizer = model.tokenizer();
@@ -185,7 +190,7 @@ int word_number(const Model& model, int words, const std::string& text) {
   if (const auto id = tokenizer->id_of(word)) return checked(model, words, *id, "word");
   fail(
       "{}: has no single token for '{}', which it splits into {}, expected a word of its "
-      "vocabulary; give one of these",
+      "vocabulary; give one of these pieces, or another word",
       model.name(), word,
       pieces.empty() ? "no tokens" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
