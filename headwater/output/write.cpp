@@ -164,6 +164,23 @@ const Format& format_of(const std::string& path) {
   fail_usage("{}: no format has the ending '{}'{}", path, ending, suggestion(ending, known));
 }
 
+// Attention takes long to save again, and its file would be gone.
+void refuse_to_replace_source(const Results& results, const std::string& path) {
+  const auto check = [&](const Description& source) {
+    std::error_code missing;
+    if (std::filesystem::equivalent(source.name, path, missing))
+      fail("{}: is the file that was read, expected another to write to; choose another name",
+           path);
+  };
+  for (const ResultView result : results)
+    result.visit([&](const auto& one) {
+      if constexpr (requires { one.panels; })
+        for (const Attribution& panel : one.panels) check(panel.source);
+      else if constexpr (requires { one.source; })
+        check(one.source);
+    });
+}
+
 void write_standard_output(const Results& results, const WriteOptions& options) {
   const auto check = [](bool done) {
     if (!done)
@@ -181,10 +198,10 @@ void write_standard_output(const Results& results, const WriteOptions& options) 
 }  // namespace
 
 void write(const Results& results, const std::string& path, const WriteOptions& options) {
-  if (path == "-")
-    write_standard_output(results, options);
-  else
-    format_of(path).write(results, path, options);
+  if (path == "-") return write_standard_output(results, options);
+  const Format& format = format_of(path);
+  refuse_to_replace_source(results, path);
+  format.write(results, path, options);
 }
 
 void write(const std::vector<Result>& results, const std::string& path,

@@ -90,7 +90,7 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
             "evolution.png", "discard.png", "index.html"} == set(named)
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
-    assert '"The authors that the guard likes ..." is plural; its logit depends on authors' in done.stdout
+    assert '"The authors that the guard likes ..." is plural; attention times gradient is largest on authors' in done.stdout
     assert f"headwater is {HEADWATER} here" in run("demo", cwd=tmp_path, env={"PATH": "/nowhere"}).stdout
     assert "make install" not in run("demo", cwd=tmp_path, env={"PATH": str(Path(HEADWATER).parent)}).stdout
     tried = [shlex.split(line, comments=True) for line in re.findall(r"^  headwater (.*)$", done.stdout, re.M) if "YOUR" not in line]

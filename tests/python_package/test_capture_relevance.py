@@ -116,7 +116,7 @@ def test_a_capture_equals_autograd_in_double(name, rule):
     with torch.no_grad(), hw.capture(model) as seen:
         model(**inputs)
     found = seen.relevance(output, rule=rule)
-    assert error(found.numpy(), theirs) < 1e-6
+    assert error(found.numpy(), theirs) < 1e-5  # root mean squares are float32 in transformers
     if rule == "frozen":
         facts = found.relevance
         assert facts["sum"] + facts["biases"] == pytest.approx(facts["output"], rel=1e-6, abs=1e-6)

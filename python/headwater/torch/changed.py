@@ -32,7 +32,7 @@ def changing(network: Network) -> Iterator[None]:
 
 class Mode(TorchFunctionMode):
     def __init__(self, network: Network):
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.network = network
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -40,6 +40,9 @@ class Mode(TorchFunctionMode):
         if self.network.quiet:
             return function(*args, **kwargs)
         handler = HANDLERS.get(function)
+        if handler is None and len(args) == 1 and not kwargs:  # most are shapes and types
+            out = function(*args)
+            return detached(out) if isinstance(args[0], torch.nn.Parameter) else out
         given = (*args, *kwargs.values())
         if not any(is_stream(one) for one in tensors(given)) and not (handler in EARLY and self.network.searching):
             out = function(*args, **kwargs)

@@ -85,7 +85,7 @@ def size_of(x: Tensor, axes: tuple[int, ...], epsilon: float, centred: bool) -> 
     if centred:
         return (torch.var(x.to(dtype), axes, correction=0, keepdim=True) + epsilon).sqrt()
     count = torch.Size([x.shape[axis] for axis in axes]).numel()
-    length = torch.linalg.vector_norm(x, dim=axes, keepdim=True, dtype=dtype)
+    length: Tensor = torch.linalg.vector_norm(x, dim=axes, keepdim=True, dtype=dtype)
     return (length.square() / count + epsilon).sqrt()
 
 
@@ -122,7 +122,7 @@ def on_product(network: Network, function: Any, input: Any, other: Any, **words:
     for x, u in ((input, other), (other, input)):
         found = getattr(x, FROM, None)
         if found is not None and x.shape == u.shape and x.dtype == u.dtype and not words:
-            return Gated.apply(found[0], u, x.detach(), found[1])  # type: ignore[no-untyped-call]
+            return Gated.apply(found[0], u, x.detach(), found[1])
     return network.halved(lambda: function(input, other, **words))
 
 

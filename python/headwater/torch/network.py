@@ -96,7 +96,7 @@ class Network:
         return leaf
 
     def scaled(self, x: Tensor, factor: float) -> Tensor:
-        found: Tensor = Scaled.apply(x, factor)  # type: ignore[no-untyped-call]
+        found: Tensor = Scaled.apply(x, factor)
         return found
 
     def halved(self, product: Callable[[], Any]) -> Any:
@@ -108,11 +108,11 @@ class Network:
 
     def normed(self, x: Tensor, bias: Tensor | None, function: Callable[[], Tensor], weight: Tensor | None, size: Tensor,
                axes: tuple[int, ...], centred: bool) -> Tensor:
-        y: Tensor = Normed.apply(x, bias, function, weight, size, axes, centred)  # type: ignore[no-untyped-call]
+        y: Tensor = Normed.apply(x, bias, function, weight, size, axes, centred)
         return y
 
     def secant(self, x: Tensor, function: Function, slope: Function) -> Tensor:
-        y: Tensor = Secant.apply(x, function, slope)  # type: ignore[no-untyped-call]
+        y: Tensor = Secant.apply(x, function, slope)
         setattr(y, FROM, (x, slope))  # for a gate
         return y
 

@@ -157,10 +157,10 @@ def multihead(network: Network, module: torch.nn.MultiheadAttention) -> Callable
             raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
         width, linear = module.embed_dim, torch.nn.functional.linear
         biases = module.in_proj_bias.chunk(3) if module.in_proj_bias is not None else (None, None, None)
-        weights = module.in_proj_weight.split(width) if module.in_proj_weight is not None else \
+        weights = torch.split(module.in_proj_weight, width) if module.in_proj_weight is not None else \
             (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
         given = (query, key, value) if module.batch_first else tuple(one.transpose(0, 1) for one in (query, key, value))
-        q, k, v = (linear(one, weight, bias).unflatten(-1, (module.num_heads, -1)).transpose(1, 2)
+        q, k, v = (torch.unflatten(linear(one, weight, bias), -1, (module.num_heads, -1)).transpose(1, 2)
                    for one, weight, bias in zip(given, weights, biases))
         out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=one_mask(
             key_padding_mask, attn_mask, module.num_heads, q))
@@ -176,7 +176,7 @@ def one_mask(padding: Tensor | None, mask: Tensor | None, heads: int, q: Tensor)
     for one in (None if padding is None else padding[:, None, None], mask):
         if one is None:
             continue
-        one = one.unflatten(0, (-1, heads)) if one.ndim == 3 else one
+        one = torch.unflatten(one, 0, (-1, heads)) if one.ndim == 3 else one
         one = torch.zeros_like(one, dtype=q.dtype).masked_fill(one, float("-inf")) if one.dtype == torch.bool else one
         total = one if total is None else total + one
     return total
@@ -203,8 +203,8 @@ def kernel(network: Network, original: Callable[..., Any]) -> Callable[..., Any]
         if words.get("dropout"):
             raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
         if words.get("softcap") is not None and not network.frozen:
-            raise Error("relevance: attention's scores have a soft cap, which `rule` attnlrp does not know; use "
-                        "rule='frozen'")
+            raise Error("relevance: attention's scores have a soft cap inside a kernel, which `rule` attnlrp does not "
+                        "know; load the model with attn_implementation='eager', or use rule='frozen'")
         query, key, value, mask = shares(network, query, key, value, mask)
         with network.as_it_is():
             return original(module, query, key, value, mask, *args, **words)

@@ -145,7 +145,7 @@ def back(run: Replay, y: Tensor) -> Found:
         return lambda grad: products.update({layer: product(rows, grad)})
 
     for layer, rows in enumerate(run.layers):
-        rows.register_hook(at(layer, rows.detach()))
+        rows.register_hook(at(layer, rows.detach()))  # type: ignore[no-untyped-call]
     constants = run.network.constants
     grads = torch.autograd.grad(y, [run.rows, *run.others, *constants], allow_unused=True)
     if grads[0] is None:

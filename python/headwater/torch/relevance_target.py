@@ -37,8 +37,8 @@ def row_of(seen: Recording, asked: Answer, item: int, row: int | str | None, las
         return found[0]
     places = make_options(row="last" if row is None else row).rows(tokens, asked.name)
     if isinstance(places, str) or len(places) != 1:
-        found = "the mean" if isinstance(places, str) else f"{len(places)} tokens"
-        raise Error(f"`row` {row}: is {found}, expected one output token; give its number")
+        what = "the mean" if isinstance(places, str) else f"{len(places)} tokens"
+        raise Error(f"`row` {row}: is {what}, expected one output token; give its number")
     return places[0] if keep is None else int(keep[places[0]])
 
 
@@ -103,7 +103,7 @@ def of_answers(output: Any, target: Any, against: Any) -> Chosen:
         if logits is None or place and not place.isdigit() or place and int(place) >= logits.shape[1]:
             raise Error(f"`target` {word!r}: expected start, end, start:K or end:K with K below the number of tokens")
         at = int(place) if place else int(logits[0].argmax())
-        return logits[0, at], (f"{side}:{at}", at, at, float(logits[0, at].detach()))
+        return logits[0, at], (f"{side}:{at}", int(side == "end"), at, float(logits[0, at].detach()))
 
     y, first = find(target)
     if against in (None, ""):

@@ -124,7 +124,7 @@ def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: F
             return None
         begun.append(True)
         name = None if args else "hidden_states" if "hidden_states" in words else next(iter(words), None)
-        x = args[0] if args else words.get(name)
+        x = args[0] if args else words.get(str(name))
         if not isinstance(x, Tensor) or not x.is_floating_point():
             if wanted:
                 raise Error(f"relevance: the first layer ({type(module).__name__}) is not given rows of tokens first, "
