@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/embed_layers.h"
 #include "headwater/core/fail.h"
+#include "headwater/method/layer_maps.h"
 
 namespace headwater::cli {
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from . import ROOT, run, tail
 
 FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_image",
-                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_examples"]
+                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_examples", "fuzz_question"]
 
 
 def built(report, *targets):
