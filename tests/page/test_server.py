@@ -134,7 +134,7 @@ def test_an_image_is_dropped(open_page):
     page.locator(".picture canvas").wait_for()
     assert "shapes" in page.inner_text(".details")
     choose(page, "method", "gradient")
-    page.get_by_text("purple cross").first.wait_for()
+    page.locator(".pane").get_by_text("purple cross").first.wait_for()
 
 
 def test_a_file_of_attention_is_dropped(open_page, attention, tmp_path):
@@ -145,7 +145,7 @@ def test_a_file_of_attention_is_dropped(open_page, attention, tmp_path):
         transfer.items.add(new File([bytes], name));
         window.dispatchEvent(new DragEvent('drop', {dataTransfer: transfer, cancelable: true}));
     }""", ["mine.npz", __import__("base64").b64encode(path.read_bytes()).decode()])
-    page.get_by_text("mine.npz").first.wait_for()
+    page.locator(".dropped", has_text="mine.npz").wait_for()
     page.locator(".text [data-t]", has_text="word9").wait_for()
     run("rollout", path, "--row", "cls", "-o", tmp_path / "x.json")
     want = json.loads((tmp_path / "x.json").read_text())["values"][0]

@@ -68,7 +68,7 @@ export function Segments<Word extends string>(props: {
   return (
     <div class="segments" role="group" aria-label={props.label}>
       {props.words.map(([word, text]) => (
-        <button key={word} aria-pressed={word === props.value} onClick={() => props.take(word)}>
+        <button key={word} type="button" aria-pressed={word === props.value} onClick={() => props.take(word)}>
           {text}
         </button>
       ))}

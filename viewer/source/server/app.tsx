@@ -12,6 +12,7 @@ import { readHistory, withDraft, writeHistory } from "./history";
 import { read } from "./upload";
 
 const PAUSE = 40; // milliseconds after a key, before it is asked
+const PATIENCE = 250; // milliseconds, before a page says that it is waiting
 const QUICK = 400; // milliseconds: answers that took longer are only computed when asked for
 
 interface Pane {
@@ -160,8 +161,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
           run={() => void run(draft, focus)}
           take={(file) => void take(file)}
           history={history}
-        />
-        <div class="toolbar sides">
+        >
           {panes.length > 1 ? (
             <>
               <Segments
@@ -174,6 +174,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
                 take={(k) => setFocus(Number(k))}
               />
               <button
+                type="button"
                 onClick={() => {
                   setPanes((now) => now.slice(0, 1));
                   setFocus(0);
@@ -185,6 +186,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
           ) : (
             first && (
               <button
+                type="button"
                 onClick={() => {
                   setPanes((now) => [...now, { draft, session: null }]);
                   setFocus(1);
@@ -194,8 +196,8 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
               </button>
             )
           )}
-          <StatusLine status={status} cancel={cancel} />
-        </div>
+        </Form>
+        <StatusLine status={status} cancel={cancel} />
       </header>
       <main class={panes.length > 1 ? "panes two" : "panes"}>
         {panes.map(({ session, draft: asked }, k) => (
@@ -223,10 +225,17 @@ function numberOf(session: Session): number {
 
 function StatusLine({ status: { line, busy }, cancel }: { status: Status; cancel: () => void }) {
   const [what, done, total] = line.progress ?? ["", 0, 0];
+  // Quick answers come without a word about them, so that nothing moves while somebody types.
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (!busy) return setLate(false);
+    const wait = setTimeout(() => setLate(true), PATIENCE);
+    return () => clearTimeout(wait);
+  }, [busy]);
   return (
     <div class="status" role="status">
       {line.error && <p class="error">{line.error.replaceAll("`", "")}</p>}
-      {busy && (
+      {busy && late && (
         <>
           {line.progress ? (
             <>

@@ -1,4 +1,5 @@
 // What to ask: a model, an input, a method and its options.
+import type { ComponentChildren } from "preact";
 import type { Menu } from "./contract";
 import { type Draft, methodsFor, modelOf, OPTIONS, optionsFor, summary } from "./draft";
 
@@ -9,6 +10,7 @@ export interface FormProps {
   run: () => void;
   take: (file: File) => void;
   history: Draft[];
+  children?: ComponentChildren; // after what asks
 }
 
 function Select(props: {
@@ -151,6 +153,7 @@ export function Form(props: FormProps) {
           <label class="field">
             <span class="away">Example</span>
             <select
+              class="short"
               value=""
               onChange={(event) => change({ text: examples[Number(event.currentTarget.value)]! }, true)}
             >
@@ -168,6 +171,7 @@ export function Form(props: FormProps) {
             <span class="away">Earlier</span>
             <select
               id="history"
+              class="short"
               value=""
               onChange={(event) => change(history[Number(event.currentTarget.value)]!, true)}
             >
@@ -180,10 +184,12 @@ export function Form(props: FormProps) {
             </select>
           </label>
         )}
-        <label class="field file">
-          <span class="away">A file of attention, or an image</span>
+        <label class="file">
+          Open a file&hellip;
           <input
+            class="away"
             type="file"
+            aria-label="A file of attention, or an image"
             accept=".npy,.npz,.safetensors,.json,image/png,image/jpeg"
             onChange={(event) => {
               const file = event.currentTarget.files?.[0];
@@ -199,6 +205,7 @@ export function Form(props: FormProps) {
           <OptionField key={name} name={name} {...props} />
         ))}
         <button type="submit">Ask</button>
+        {props.children}
       </div>
     </form>
   );
