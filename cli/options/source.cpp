@@ -133,7 +133,7 @@ std::vector<Result> SourceOptions::each_item(Batch& batch,
   std::vector<Result> results;
   for (int k = 0; k < batch.size(); ++k) {
     if (!all_items && k != only) continue;
-    ProgressSource source(batch.item(k));
+    WatchedSource source(batch.item(k), progress_bars());
     results.push_back(method(source));
   }
   return results;
