@@ -45,8 +45,10 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
+	@$(PYTHON) bench/relevance.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
+	@$(PYTHON) bench/serve.py
 
 .PHONY: check
 check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing

@@ -77,7 +77,7 @@ class CompareCommand : public Command {
       if (const int items = source.description().items; others->size() != items)
         fail("{}: has {} items, expected {} as {} has; give both the same input", other_,
              others->size(), items, typed_.source.name);
-      ProgressSource other(others->item(source.description().item));
+      WatchedSource other(others->item(source.description().item), progress_bars());
       Comparison result = compare_model(source, other, options);
       if (Differentiable* model = other.differentiable())
         result.panels[1].prediction = model->prediction();

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/core/quoted.h"
 #include "headwater/core/version.h"
 #include "headwater/model/find_model.h"
 
@@ -43,29 +44,17 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   CLI::Option& added = *app.add_option(option.names, CLI::callback_t(), option.about);
   added.type_name(option.value)->group(option.group);
   if (option.several)
-    added.expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+    added.expected(1, CLI::detail::expected_max_vector_size)
+        ->allow_extra_args(is_positional(option));
   else if (!is_positional(option))
     added.multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return added;
 }
 
-// The words as a shell reads them back.
-std::string quoted(int count, const char* const* words) {
+// The whole line, as a shell reads it back.
+std::string line_of(int count, const char* const* words) {
   std::string line = "headwater";
-  for (int k = 1; k < count; ++k) {
-    const std::string_view word = words[k];
-    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
-    });
-    if (plain) {
-      line.append(" ").append(word);
-      continue;
-    }
-    line += " '";
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += "'";
-  }
+  for (int k = 1; k < count; ++k) line.append(" ").append(quoted(words[k]));
   return line;
 }
 
@@ -118,7 +107,7 @@ std::vector<Entry> add_commands(CLI::App& app, int count, const char* const* wor
     entry.command = std::move(command);
     // Only what may be needed: the options of all commands would cost every run a millisecond.
     if (std::find(words, words + count, std::string_view(entry.command->name)) != words + count)
-      entry.declare(quoted(count, words));
+      entry.declare(line_of(count, words));
   }
   return entries;
 }
