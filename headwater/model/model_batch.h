@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headwater/model/head.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_input.h"
 #include "headwater/source/source.h"
@@ -22,6 +23,7 @@ class ModelBatch : public Batch {
   std::unique_ptr<Source> item(int k) override;
   /// "bert model, 384 wide, 23 M parameters, f32, at most 512 tokens".
   std::string reading() const override;
+  std::optional<ModelFacts> facts() const override;
 
   const Model& model() const { return *model_; }
 
@@ -30,10 +32,13 @@ class ModelBatch : public Batch {
     Description description;
     TextInput text;
     Pixels pixels;  // empty for a text
+    std::vector<std::string> notes;
+    std::shared_ptr<const Head> head;  // null: the model's own
   };
   Item text_item(const std::string& text, const ModelInput& input) const;
   Item ids_item(const ModelInput& input) const;
   Item image_item(const std::string& path, const ImageProcessor& processor) const;
+  void compare(const ModelInput& input);
 
   std::shared_ptr<const Model> model_;
   Description description_;

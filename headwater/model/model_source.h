@@ -7,11 +7,13 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/head.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
@@ -24,25 +26,33 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
+  /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
+  ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
+              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {});
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
-  std::vector<std::string> notes() const override { return model_.architecture().notes; }
+  std::vector<std::string> notes() const override;
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   /// The same; without edges, memory is linear in n.
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
+  std::optional<Prediction> prediction() override;
+  bool one_of_two() const override;
 
  private:
   struct Kept {
     Matrix queries, keys;
   };
+  /// Throws Error as Model::classifier does.
+  const Head& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
+  /// Keeps the rows of the last hidden states that decide the prediction.
+  void remember(MatrixView hidden);
 
   /// The input rows of the first block.
   Matrix embed() const;
@@ -50,7 +60,8 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed_without(std::span<const int> tokens) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
-  /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
+  /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
+  /// these.
   Matrix input_rows() const;
   /// embed() from input_rows(), and the gradient the other way.
   Matrix enter(Matrix rows) const;
@@ -71,8 +82,12 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
-  bool visited_ = false;    // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  std::vector<std::string> notes_;
+  std::shared_ptr<const Head> head_;
+  Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
+  bool visited_ = false;  // a pass that kept nothing has run
+  bool passed_scores_ = false;  // relevance has passed through attention scores
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ class WatchedSource : public Source, public Differentiable {
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
     return source_->differentiable()->outcome(logit, blanked);
   }
+  std::optional<Prediction> prediction() override {
+    return source_->differentiable()->prediction();
+  }
+  bool one_of_two() const override { return source_->differentiable()->one_of_two(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
 
  private:

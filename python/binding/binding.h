@@ -44,5 +44,6 @@ void bind_generate(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_serve(nb::module_& module);
+void bind_cuda(nb::module_& module);
 
 }  // namespace headwater::python

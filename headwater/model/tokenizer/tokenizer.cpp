@@ -7,6 +7,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 #include "headwater/model/tokenizer/added_tokens.h"
 #include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
@@ -90,10 +91,10 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
   constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs more memory
   if (json.size() > largest)
     fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
-  const simdjson::padded_string text(json);
   dom::parser parser;
   dom::element root;
-  if (const auto error = parser.parse(text).get(root))
+  const simdjson::padded_string text = pad_json(json);
+  if (const auto error = parse_padded(parser, text, root))
     fail("{}: is not JSON ({}), expected a tokenizer.json; check the file", name,
          simdjson::error_message(error));
   JsonPart file(root, name);
@@ -153,6 +154,7 @@ size_t Tokenizer::special_count(bool pair) const {
 Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view> pair,
                            bool special, std::optional<size_t> limit) const {
   std::vector<Encoding> parts;
+  size_t cut = 0;
   parts.push_back(encode_one(text, 0));
   if (pair) parts.push_back(encode_one(*pair, 1));
   if (limit) {
@@ -160,13 +162,20 @@ Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view
     if (added > *limit)
       fail("{}: {} special tokens do not fit into {}, expected room for them; allow more tokens",
            parts_->name, added, *limit);
+    const auto count = [&] {
+      size_t sum = 0;
+      for (const Encoding& part : parts) sum += part.size();
+      return sum;
+    };
+    const size_t before = count();
     cut_to(parts, *limit - added);
+    cut = before - count();
   }
   if (parts_->post_processor)
     parts_->post_processor->apply(parts, {text, pair.value_or("")}, special);
-  if (parts.size() == 1) return std::move(parts[0]);
-  Encoding out;
-  for (Encoding& part : parts) append(out, std::move(part));
+  Encoding out = std::move(parts[0]);
+  for (size_t k = 1; k < parts.size(); ++k) append(out, std::move(parts[k]));
+  out.cut = cut;
   return out;
 }
 

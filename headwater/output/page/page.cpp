@@ -8,6 +8,7 @@
 #include "headwater/output/page/bundle.h"
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
+#include "headwater/result/token_text.h"
 
 namespace headwater {
 namespace {
@@ -101,6 +102,9 @@ Document data_of(const std::vector<ResultView>& results, const WriteOptions& opt
     if (items.size() <= options.abouts.size())
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
   }
+  if (!options.title.empty() && items.size() == 1)
+    for (Field& field : items[0].fields)
+      if (field.name == "title") field.value = harmless(options.title);
   Document data;
   data.fields = {{"headwater", std::string(version())}, {"command", options.command}};
   data.fields.push_back({"items", std::move(items)});
@@ -113,7 +117,8 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
                 const Sink& sink) {
   const Document data = data_of(results, options);
   const auto& items = std::get<std::vector<Document>>(data.find("items")->value);
-  write_shell(own_page(), title_for(items), json_line(data), sink);
+  const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
+  write_shell(own_page(), title, json_line(data), sink);
 }
 
 std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options) {

@@ -45,10 +45,12 @@ class Record:
     heads_last: bool = True  # out is [B, Q, H, d], else [B, H, Q, d]
     dropout: float = 0.0
     mean: Tensor | None = None  # [B, Q, K] float32, the mean of the heads, if it came with the model's output
+    lse: Tensor | None = None  # [B, H, Q] float32, log sum_j exp(score), if it came with the model's output
     weights: Tensor | None = None  # [B, Q, K] float32, fused by `fuse`
     fuse: str = ""
     heads_of_weights: int = 1
     sights: dict[Any, Any] = field(default_factory=dict)  # of masks, shared by all records of a pass
+    is_bare: bool = False  # it has no numbers
 
     @property
     def kept(self) -> Tensor:
@@ -104,9 +106,14 @@ class Record:
         """What is known about it without its numbers."""
         nothing = torch.zeros((), device=self.device)
         if self.query is None:
-            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse)
+            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse, is_bare=True)
         return Record(name=self.name, query=nothing.expand(self.q.shape), key=nothing.expand(self.k.shape),
-                      mask=self.mask, causal=self.causal)
+                      mask=self.mask, causal=self.causal, is_bare=True)
+
+    def _need_numbers(self) -> None:
+        if self.is_bare:
+            raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
+                        "keep='inputs'")
 
     @property
     def is_half(self) -> bool:
@@ -173,6 +180,7 @@ class Record:
 
         A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later.
         """
+        self._need_numbers()
         map = self._map(item, fuse, rows, real, real_keys)
         if nan == "keep":
             return map
@@ -196,6 +204,10 @@ class Record:
         plain, causal, window = self.sight(item, real, real_keys)
         if plain and self.device.type == "cpu":
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
+        if self.device.type == "cuda" and real is real_keys:
+            from .kernels import map_of  # it needs this class
+            if (made := map_of(self, item, fuse, rows, real)) is not None:
+                return made
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
     def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
@@ -221,6 +233,7 @@ class Record:
 
     def maps(self) -> Tensor:
         """The mean over heads of all items at their padded length, [B, Q, K] float32."""
+        self._need_numbers()
         if self.weights is not None:
             return self.weights.clone()
         if self.mean is not None:
@@ -267,6 +280,7 @@ class Record:
     def probabilities(self, item: int, rows: range, real: Positions, real_keys: Positions,
                       heads: range) -> Iterator[tuple[range, Block]]:
         """(heads, their probabilities) in blocks: some rows, some heads, the keys that any of these rows sees."""
+        self._need_numbers()
         key = self.k[item].detach()
         key = key if real_keys is None else key[:, real_keys]
         key = key.float() if key.device.type == "cpu" else key
