@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from .convert import (attention_from_inseq, attention_from_transformer_lens, bertviz_arguments, captum_records,
                           to_pandas, to_parquet, word_attributions)
     from .dataset import Summary, metrics_over
+    from .serving import Server, serve
     from .torch import Capture, capture
+    from .framing import View, view
 
 __version__ = version()
 
@@ -40,18 +42,19 @@ _LAZY = {
     "ICLRMetrics": "compat", "compute_attention_attribution": "compat",
     "attention_rollout": "compat", "attention_flow": "compat",
     "metrics_over": "dataset", "Summary": "dataset",
+    "serve": "serving", "Server": "serving", "view": "framing", "View": "framing",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",
     "to_parquet": "convert",
 }
 
 __all__ = ["Attribution", "AttentionRollout", "Capture", "Comparison", "EncoderDecoder", "Error", "Generation",
-           "ICLRMetrics", "Metrics", "Source", "Summary", "__version__", "attention_flow", "attention_from_inseq",
+           "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View", "__version__", "attention_flow", "attention_from_inseq",
            "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
            "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
            "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
-           "metrics", "metrics_over", "models", "open", "raw", "relevance", "rollout", "run", "set_threads", "threads", "to_pandas",
-           "to_parquet", "torch", "word_attributions"]
+           "metrics", "metrics_over", "models", "open", "raw", "relevance", "rollout", "run", "serve", "set_threads", "threads", "to_pandas",
+           "to_parquet", "torch", "view", "word_attributions"]
 
 
 def __getattr__(name: str) -> Any:
