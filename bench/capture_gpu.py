@@ -43,7 +43,7 @@ class Bench:
         """(seconds, GB): the least time, and the peak beyond what was held before, of the first run."""
         gb = None
         if self.device.type == "cuda":
-            gc.collect()  # a capture of an earlier run may still hold its tensors
+            gc.collect()
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
@@ -52,6 +52,7 @@ class Bench:
             gb = (torch.cuda.max_memory_allocated() - before) / GB
         seconds = []
         for _ in range(runs):
+            gc.collect()  # the capture of the run before may still hold its tensors
             self.wait()
             begun = time.perf_counter()
             work()

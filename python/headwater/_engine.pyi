@@ -44,7 +44,7 @@ class Inputs:
     def example(self, item: int) -> dict[str, Any]:
         """What is known about an item before it is read."""
 
-def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False) -> Inputs:
+def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False, against_text: str | None = None, against_image: str | None = None) -> Inputs:
     """
     The attention in a file, or a model by its folder or name, run when a method asks.
     """
