@@ -21,7 +21,10 @@ def has_head(entry):
     return entry[0].endswith("LMHeadModel") or not entry[0].endswith("Model")
 
 
-WITH_HEAD = {name: entry for name, entry in TEXT.items() if has_head(entry)}
+# Families whose rows, inputs or kernels these tests do not know how to choose; tests of their own are below, or in the
+# sweep.
+OTHERS = ("modernbert", "t5", "mt5", "bart", "clip", "siglip", "gemma2")
+WITH_HEAD = {name: entry for name, entry in TEXT.items() if has_head(entry) and not name.startswith(OTHERS)}
 # What the engine's folders of tests/python/test_relevance.py are, with a choice that says the same to both.
 BY_FUNCTION = ("ElectraForPreTraining", "BertForPreTraining")
 
@@ -42,7 +45,8 @@ def asked(kind):
 
 
 @pytest.mark.parametrize("attention, rule", [("sdpa", "frozen"), ("eager", "attnlrp")])
-@pytest.mark.parametrize("name", [name for name, entry in WITH_HEAD.items() if entry[0] not in BY_FUNCTION])
+@pytest.mark.parametrize("name", [name for name, entry in WITH_HEAD.items()
+                                  if entry[0] not in BY_FUNCTION and not name.startswith("deberta")])
 def test_a_capture_equals_the_engine_on_the_same_folder(name, attention, rule, tmp_path):
     kind = WITH_HEAD[name][0]
     model = make(*WITH_HEAD[name][:3])
@@ -98,7 +102,7 @@ def by_autograd(model, inputs, rule):
     return (rows[0] * rows[0].grad)[0].sum(-1).detach().numpy()
 
 
-WITH_IMAGES = {name: entry for name, entry in IMAGES.items() if has_head(entry)}
+WITH_IMAGES = {name: entry for name, entry in IMAGES.items() if has_head(entry) and not name.startswith(OTHERS)}
 
 
 @pytest.mark.parametrize("rule", RULES)

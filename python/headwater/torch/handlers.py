@@ -119,7 +119,8 @@ def on_softmax(network: Network, function: Any, *args: Any, **words: Any) -> Any
 def on_product(network: Network, function: Any, input: Any, other: Any, **words: Any) -> Any:
     """A gate, x u: both sides get half of their gradient."""
     if not is_stream(input) or not is_stream(other):
-        return function(input, other, **words)
+        root = network.roots.get(id(input)) if network.searching else None  # a mask after the embeddings' norm
+        return network.follow(function(input, other, **words), None if root is None else root[1])
     for x, u in ((input, other), (other, input)):
         found = getattr(x, FROM, None)
         if found is not None and x.shape == u.shape and x.dtype == u.dtype and not words:
