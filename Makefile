@@ -28,8 +28,18 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@$(PYTHON) -m pytest -ra tests/python_package tests/sweep
 
 .PHONY: sweep
-sweep: ## captures of every class that transformers can build, against eager attention; after make test
+sweep: build/sweep/installed ## captures of every class that transformers can build, against eager attention; after make test
+	@PYTHONPATH=build/sweep $(PYTHON) -m pytest -ra tests/sweep/test_packages.py
 	@$(PYTHON) tests/sweep/sweep.py
+
+# Beside build/venv, so that the other tests run without them.
+build/sweep/installed: tests/sweep/requirements.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/sweep -r $<
+	@touch $@
+
+.PHONY: lowest
+lowest: ## the tests of the Python package with the lowest versions of torch and transformers that it takes
+	@tools/lowest
 
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks

@@ -1,6 +1,6 @@
 """A capture on a GPU: is it right, what does it cost: bench/capture_gpu.py [--device cuda] [--small] [PART...]
 
-Parts: arrays families generation gradient refused rollout metrics bert. Lines of JSON; results are compared before
+Parts: arrays families generation gradient refused devices rollout metrics bert. Lines of JSON; results are compared before
 anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the
 peak of a run beyond what was held before it. The usual way, in the same run, is eager attention with
 output_attentions=True and then the tutorial's class, or plain code for the metrics. --small takes tiny sizes, --device

@@ -7,6 +7,7 @@
 #include "cli/options/source.h"
 #include "cli/options/target.h"
 #include "headwater/core/fail.h"
+#include "headwater/result/words.h"
 
 namespace headwater::cli {
 namespace {
@@ -49,6 +50,7 @@ class RelevanceCommand : public Command {
                  what_.baseline);
     declare_target(options, what_.target, what_.against);
     output_.declare(options, all_endings);
+    declare_merge(options, merge_);
     filter_.declare_list(options,
                          "Leave tokens out of what is shown: special, punctuation, common "
                          "or @FILE");
@@ -64,9 +66,13 @@ class RelevanceCommand : public Command {
     machine_.apply();
     const Deliverer deliverer(output_, filter_.read());
     const std::unique_ptr<Batch> batch = source_.open();
-    deliverer.deliver(
-        source_.each_item(*batch, [&](Source& item) -> Result { return relevance(item, what_); }),
-        source_.all_items);
+    deliverer.deliver(source_.each_item(*batch,
+                                        [&](Source& item) -> Result {
+                                          Attribution result = relevance(item, what_);
+                                          return merge_.empty() ? std::move(result)
+                                                                : merge_words(std::move(result));
+                                        }),
+                      source_.all_items);
   }
 
  private:
@@ -75,6 +81,7 @@ class RelevanceCommand : public Command {
   RelevanceOptions what_;
   OutputOptions output_;
   FilterOptions filter_;
+  std::string merge_;
 };
 
 }  // namespace

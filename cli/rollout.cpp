@@ -15,6 +15,7 @@ class RolloutCommand : public Command {
   void declare(OptionList& options) override {
     typed_.declare(options);
     typed_.declare_embed_layers(options);
+    typed_.declare_merge(options);
     options.flag("--by-layer", "Also the rollout up to each layer", by_layer_);
   }
 

@@ -4,6 +4,7 @@
 
 #include "cli/embed_layers.h"
 #include "headwater/core/fail.h"
+#include "headwater/result/words.h"
 
 namespace headwater::cli {
 
@@ -23,6 +24,10 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
       }))
     fail_usage(
         "--embed-layers: no page is written, expected one that holds the layers; add -o x.html");
+  if (embed_layers && !merge.empty())
+    fail_usage(
+        "--embed-layers: was given together with --merge, expected one of them: its layers have "
+        "tokens; leave one out");
   const Options options = preparing.options();
   machine.apply();
   const Deliverer deliverer(output, filter.read());
@@ -31,9 +36,15 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
     Result result = method(item, options);
     auto* attribution = std::get_if<Attribution>(&result);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
+    if (!merge.empty() && attribution) *attribution = merge_words(std::move(*attribution));
     return result;
   };
   deliverer.deliver(source.each_item(*batch, one), source.all_items);
+}
+
+void MethodOptions::declare_merge(OptionList& options) {
+  cli::declare_merge(options, merge);
+  options.group("Options");
 }
 
 void MethodOptions::declare_embed_layers(OptionList& options) {

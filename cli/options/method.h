@@ -1,6 +1,7 @@
 // The options of a command that runs one method on each item of a source.
 #pragma once
 #include <functional>
+#include <string>
 
 #include "cli/deliver.h"
 #include "cli/option_list.h"
@@ -18,9 +19,15 @@ struct MethodOptions {
   FilterOptions filter;
   MachineOptions machine;
   bool embed_layers = false;
+  std::string merge;
 
   void declare(OptionList& options, Takes what = Takes::anything,
-               const char* row = "Output token: a number, cls, last, mask, mean or all (default)");
+               const char* row =
+                   "Output token: a number, cls, last, mask, mean or all (default); "
+                   "several: 3,4");
+
+  /// --merge, for methods whose values add up over the pieces of a word.
+  void declare_merge(OptionList& options);
 
   /// --embed-layers, for methods that mix the maps of several layers.
   void declare_embed_layers(OptionList& options);

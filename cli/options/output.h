@@ -19,6 +19,9 @@ struct OutputOptions {
   void declare(OptionList& options, const char* endings);
 };
 
+/// --merge, for methods whose values add up over the pieces of a word. "": was not given.
+void declare_merge(OptionList& options, std::string& merge);
+
 struct FilterOptions {
   std::optional<std::string> list;  // "special,@FILE"
   bool renormalise = false;

@@ -14,9 +14,10 @@ Comparison compare_layer(Source& source, const Options& options, int layer);
 /// Rollout up to each layer. With more than six layers: up to 0, s, 2s, 3s and the last, s = layers
 /// / 4.
 Comparison compare_evolution(Source& source, const Options& options);
-/// Rollout with discard 0, 0.1, 0.3 and 0.5.
+/// Rollout with discard 0, 0.1, 0.3 and 0.5. Throws Error (usage) if the options have a discard of
+/// their own.
 Comparison compare_discard(Source& source, const Options& options);
-/// Rollout with heads fused by mean, max and min.
+/// Rollout with heads fused by mean, max and min. Throws Error (usage) for another fuse.
 Comparison compare_fuse(Source& source, const Options& options);
 /// Raw attention of the last layer, average, rollout and flow. Flow may take long: `flow_options`
 /// can report its progress.

@@ -47,7 +47,8 @@ struct Attribution {
   std::optional<GradientRecord> gradient;    // for method gradient
   std::optional<RelevanceRecord> relevance;  // for method relevance
   std::optional<std::vector<CutArc>> cut;    // for method flow with `cut`
-  std::vector<Matrix> maps;  // the fused map of each layer of `layers`, if a page is to hold them
+  std::vector<Matrix> maps;   // the fused map of each layer of `layers`, if a page is to hold them
+  std::vector<Range> pieces;  // the tokens of each word, if they were merged to words (words.h)
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // the name of a comparison's panel, else ""
