@@ -28,9 +28,15 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@$(PYTHON) -m pytest -ra tests/python_package tests/sweep
 
 .PHONY: sweep
-sweep: build/sweep/installed ## captures of every class that transformers can build, against eager attention; after make test
+sweep: build/sweep/installed ## captures of every class that transformers can build, attention and relevance; after make test
 	@PYTHONPATH=build/sweep $(PYTHON) -m pytest -ra tests/sweep/test_packages.py
 	@$(PYTHON) tests/sweep/sweep.py
+	@$(PYTHON) tests/sweep/relevance.py
+
+.PHONY: faults
+faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
+	@tools/setup venv
+	@$(PYTHON) tests/faults/faults.py
 
 # Beside build/venv, so that the other tests run without them.
 build/sweep/installed: tests/sweep/requirements.txt

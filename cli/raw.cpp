@@ -15,9 +15,13 @@ class RawCommand : public Command {
     typed_.declare(options);
     typed_.declare_merge(options);
     declare_layer(options, layer_);
+    for (const char* refused :
+         {"--preset", "--residual", "--discard", "--order", "--empty", "--divide", "--layers"})
+      options.hide(refused);
   }
 
   void run() override {
+    typed_.preparing.refuse_all_but_fuse("raw");
     typed_.run([&](Source& source, const Options& options) -> Result {
       return raw(source, layer_, options);
     });

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "cli/embed_layers.h"
+#include "cli/numbers.h"
 #include "headwater/core/fail.h"
 #include "headwater/result/words.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
 
@@ -18,7 +20,7 @@ void MethodOptions::declare(OptionList& options, Takes what, const char* row) {
   options.group("Options");  // those that the command adds
 }
 
-void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) const {
+void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) {
   if (embed_layers && std::ranges::none_of(output.paths, [](const std::string& path) {
         return path.ends_with(".html");
       }))
@@ -28,13 +30,14 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
     fail_usage(
         "--embed-layers: was given together with --merge, expected one of them: its layers have "
         "tokens; leave one out");
-  const Options options = preparing.options();
+  preparing.options();  // fails before any work
   machine.apply();
   const Deliverer deliverer(output, filter.read());
   const std::unique_ptr<Batch> batch = source.open();
   const auto one = [&](Source& item) {
-    Result result = method(item, options);
+    Result result = method(item, preparing.options_for(item.description()));
     auto* attribution = std::get_if<Attribution>(&result);
+    if (Differentiable* model = item.differentiable()) add_prediction(result, *model);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
     if (!merge.empty() && attribution) *attribution = merge_words(std::move(*attribution));
     return result;
@@ -47,12 +50,29 @@ void MethodOptions::declare_merge(OptionList& options) {
   options.group("Options");
 }
 
+void add_prediction(Result& result, Differentiable& model) {
+  if (auto* attribution = std::get_if<Attribution>(&result))
+    attribution->prediction = model.prediction();
+  if (auto* comparison = std::get_if<Comparison>(&result))
+    for (Attribution& panel : comparison->panels)
+      if (!panel.prediction) panel.prediction = model.prediction();
+  if (auto* metrics = std::get_if<Metrics>(&result)) metrics->prediction = model.prediction();
+  if (auto* info = std::get_if<Info>(&result)) info->prediction = model.prediction();
+}
+
 void MethodOptions::declare_embed_layers(OptionList& options) {
   options.group("Output");
   options.flag("--embed-layers",
                "In a page (.html): every layer's map, so that it can change layers and residual",
                embed_layers);
   options.group("Options");
+}
+
+void declare_layers_shown(OptionList& options, const char* about, std::vector<int>& layers) {
+  options.group("Options");
+  options.add("--layers-shown", "A,B,...", about, [&layers](const std::string& text) {
+    layers = parse_integers("--layers-shown", text);
+  });
 }
 
 void declare_layer(OptionList& options, int& layer) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/deliver.h"
 #include "cli/option_list.h"
@@ -9,6 +10,7 @@
 #include "cli/options/output.h"
 #include "cli/options/preparing.h"
 #include "cli/options/source.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
 
@@ -23,8 +25,8 @@ struct MethodOptions {
 
   void declare(OptionList& options, Takes what = Takes::anything,
                const char* row =
-                   "Output token: a number, cls, last, mask, mean or all (default); "
-                   "several: 3,4");
+                   "Output token: a number, cls, last, mask, mean, all (default), several (3,4), "
+                   "or a word of the text: keys, keys#2 for the second");
 
   /// --merge, for methods whose values add up over the pieces of a word.
   void declare_merge(OptionList& options);
@@ -34,8 +36,14 @@ struct MethodOptions {
 
   /// Checks everything that was typed, then the outputs, then opens the source, calls `method` for
   /// the items asked for and delivers what it returns.
-  void run(const std::function<Result(Source&, const Options&)>& method) const;
+  void run(const std::function<Result(Source&, const Options&)>& method);
 };
+
+/// Adds what the model says about its input.
+void add_prediction(Result& result, Differentiable& model);
+
+/// --layers-shown: some of the layers, by number.
+void declare_layers_shown(OptionList& options, const char* about, std::vector<int>& layers);
 
 /// --layer of the commands that look at one layer, the last by default.
 void declare_layer(OptionList& options, int& layer);

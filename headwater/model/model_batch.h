@@ -22,6 +22,7 @@ class ModelBatch : public Batch {
   std::unique_ptr<Source> item(int k) override;
   /// "bert model, 384 wide, 23 M parameters, f32, at most 512 tokens".
   std::string reading() const override;
+  std::optional<ModelFacts> facts() const override;
 
   const Model& model() const { return *model_; }
 
@@ -30,6 +31,7 @@ class ModelBatch : public Batch {
     Description description;
     TextInput text;
     Pixels pixels;  // empty for a text
+    std::vector<std::string> notes;
   };
   Item text_item(const std::string& text, const ModelInput& input) const;
   Item ids_item(const ModelInput& input) const;

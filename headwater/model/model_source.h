@@ -7,6 +7,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -24,18 +25,21 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
+  /// `notes` says what became of the input.
+  ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
+              std::vector<std::string> notes = {});
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
-  std::vector<std::string> notes() const override { return model_.architecture().notes; }
+  std::vector<std::string> notes() const override;
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
   /// The same; without edges, memory is linear in n.
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
+  std::optional<Prediction> prediction() override;
 
  private:
   struct Kept {
@@ -43,6 +47,8 @@ class ModelSource : public Source, public Differentiable {
   };
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
+  /// Keeps the rows of the last hidden states that decide the prediction.
+  void remember(MatrixView hidden);
 
   /// The input rows of the first block.
   Matrix embed() const;
@@ -71,7 +77,9 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
-  bool visited_ = false;    // a pass that kept nothing has run
+  std::vector<std::string> notes_;
+  Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
+  bool visited_ = false;  // a pass that kept nothing has run
   std::vector<Kept> kept_;  // of layers 0 ... size - 1
 };
 

@@ -24,6 +24,7 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   RelevanceAnswer answer;
   {
     const Trace run = trace(model_, enter(rows.copy()));
+    remember(run.hidden);
     answer.target = choose_target(model_, classifier, description_, request, run.finished);
     answer.output = output_of(answer.target);
     if (!integrates) pass_relevance(request, rows, run, answer);

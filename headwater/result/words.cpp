@@ -217,12 +217,20 @@ void merge_input(InputGradient& input, const Groups& groups) {
   input = std::move(out);
 }
 
-void move_rows(Target& target, const std::vector<int>& word_of) {
+// The rows of the logits that a result records, as words.
+void move_rows(Attribution& result, const std::vector<int>& word_of) {
   const auto move = [&](Logit& logit) {
     if (logit.row >= 0) logit.row = word_of[static_cast<size_t>(logit.row)];
   };
-  move(target.logit);
-  if (target.against) move(*target.against);
+  const auto move_target = [&](Target& target) {
+    move(target.logit);
+    if (target.against) move(*target.against);
+  };
+  if (result.gradient) move_target(result.gradient->target);
+  if (result.relevance) move_target(result.relevance->target);
+  if (!result.prediction) return;
+  move(result.prediction->best);
+  if (result.prediction->second) move(*result.prediction->second);
 }
 
 void merge_source(Description& source, const std::vector<Range>& words,
@@ -256,11 +264,9 @@ Attribution merge_words(Attribution result) {
   }
   const Groups columns = groups_of(words), rows = merge_rows(result, words, word_of);
   for (Matrix& values : result.values) values = merge(values, rows, columns);
-  if (result.gradient) {
-    if (!result.gradient->input.norm.empty()) merge_input(result.gradient->input, columns);
-    move_rows(result.gradient->target, word_of);
-  }
-  if (result.relevance) move_rows(result.relevance->target, word_of);
+  if (result.gradient && !result.gradient->input.norm.empty())
+    merge_input(result.gradient->input, columns);
+  move_rows(result, word_of);
   merge_source(result.source, words, std::move(names));
   result.notes.push_back(fmt::format("{} tokens merged to {} words", tokens, words.size()));
   result.pieces = words;

@@ -1,8 +1,10 @@
 // A model's output for one input: what it depends on, and how it changes without some tokens.
 #pragma once
+#include <optional>
 #include <span>
 
 #include "headwater/source/gradient.h"
+#include "headwater/source/prediction.h"
 #include "headwater/source/relevance.h"
 #include "headwater/source/source.h"
 
@@ -25,6 +27,10 @@ class Differentiable {
   /// image, the patch becomes the mean colour (0 after normalisation). One forward pass. Throws
   /// Error if the model has neither token, or if a token is not a patch of the image.
   virtual Outcome outcome(const Logit& logit, std::span<const int> blanked) = 0;
+  /// What the model says about its input; none if it has nothing that gives logits, or if it fills
+  /// in masks and there is not one mask. Costs little after a pass through all layers, else a
+  /// forward pass.
+  virtual std::optional<Prediction> prediction() { return {}; }
 };
 
 /// source.differentiable(). Throws Error if the source is only attention.

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,8 @@ class Batch {
   virtual std::unique_ptr<Source> item(int k) = 0;
   /// How the arrays were read, in one line: "npz, 12 arrays, one a layer, axes B H n n, f32".
   virtual std::string reading() const = 0;
+  /// None if there is no model.
+  virtual std::optional<ModelFacts> facts() const { return {}; }
 };
 
 }  // namespace headwater

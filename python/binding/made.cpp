@@ -4,10 +4,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "headwater/core/fail.h"
 #include "headwater/result/words.h"
@@ -64,6 +66,29 @@ void fill(Results& self, int k, const Given& values) {
     fail("{}: has {} x {} x {} values, expected {} x {} x {}", result.source.name, values.shape(0),
          values.shape(1), values.shape(2), matrices, rows, columns);
   result.values = matrices_of(values);
+}
+
+// Name, id, row and value.
+using LogitParts = std::tuple<std::string, int, int, double>;
+
+Logit logit_from(const LogitParts& parts) {
+  const auto& [name, id, row, value] = parts;
+  return {name, id, row, value};
+}
+
+// What relevance records about a result that was computed elsewhere.
+void set_relevance(Results& self, int k, const std::string& rule, const LogitParts& target,
+                   const std::optional<LogitParts>& against, double output, double sum,
+                   double biases) {
+  Attribution& result = attribution_at(self, k, 0);
+  RelevanceRecord& record = result.relevance.emplace();
+  record.rule = parse_relevance_rule(rule);
+  record.target.logit = logit_from(target);
+  if (against) record.target.against = logit_from(*against);
+  record.output = output;
+  record.sum = sum;
+  record.rest = biases;
+  result.has_signs = true;
 }
 
 void set_gradient(Results& self, int k, const std::string& rule, const std::string& name,
@@ -152,6 +177,9 @@ void bind_made(nb::class_<Results>& results) {
            "Adds a result that was computed elsewhere; fill() sets its values.")
       .def("fill", &fill, "k"_a, "values"_a,
            "Sets the values of an added result: [matrices, rows, n] float32.")
+      .def("set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
+           "sum"_a, "biases"_a,
+           "Makes an added result one of relevance. target and against: name, id, row, value.")
       .def("set_gradient", &set_gradient, "k"_a, "rule"_a, "name"_a, "id"_a, "row"_a, "value"_a,
            "norm"_a, "times_input"_a,
            "Makes an added result that of a gradient: its rule, its target, and the input "

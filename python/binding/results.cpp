@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "headwater/core/fail.h"
 #include "headwater/method/compare.h"

@@ -117,6 +117,11 @@ class Results:
     def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Sets the values of an added result: [matrices, rows, n] float32."""
 
+    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, biases: float) -> None:
+        """
+        Makes an added result one of relevance. target and against: name, id, row, value.
+        """
+
     def set_gradient(self, k: int, rule: str, name: str, id: int | None, row: int | None, value: float, norm: Sequence[float], times_input: Sequence[float]) -> None:
         """
         Makes an added result that of a gradient: its rule, its target, and the input gradients of each token, which may be empty.
