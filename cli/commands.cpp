@@ -15,6 +15,7 @@
   each(evaluate)   \
   each(info)       \
   each(models)     \
+  each(serve)      \
   each(demo)       \
   each(completion)
 // clang-format on

@@ -49,6 +49,7 @@ class RelevanceCommand : public Command {
                  "(default), zero or a word; an image starts from its mean colour, zero",
                  what_.baseline);
     declare_target(options, what_.target, what_.against);
+    source_.declare_other(options);
     output_.declare(options, all_endings);
     declare_merge(options, merge_);
     filter_.declare_list(options,

@@ -72,6 +72,15 @@ void SourceOptions::declare_prompt(OptionList& options) {
       [this](const std::string& text) { input_.prompts = {text}; });
 }
 
+void SourceOptions::declare_other(OptionList& options) {
+  options.group("Target");
+  options.text("--against-text", "TEXT",
+               "Ask about the similarity to this text instead of a logit: a model of "
+               "sentence-transformers, or CLIP",
+               input_.against_text);
+  options.text("--against-image", "FILE", "The same for an image: CLIP", input_.against_image);
+}
+
 void SourceOptions::declare_reading(OptionList& options) {
   options.text("--axes", "LBHnn",
                "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",
@@ -124,7 +133,7 @@ std::vector<Result> SourceOptions::each_item(Batch& batch,
   std::vector<Result> results;
   for (int k = 0; k < batch.size(); ++k) {
     if (!all_items && k != only) continue;
-    ProgressSource source(batch.item(k));
+    WatchedSource source(batch.item(k), progress_bars());
     results.push_back(method(source));
   }
   return results;

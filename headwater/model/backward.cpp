@@ -30,6 +30,7 @@ Backward::Backward(const Model& model, int n, Propagation& how)
     before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
   distances_ = model.distances(n);
+  places_ = PlaceScores(model.places(), n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -42,29 +43,31 @@ Backward::Backward(const Model& model, int n, Propagation& how)
 void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
                      const kernel::HeadMap& fused) {
   const LayerWeights& layer = model_.layer(l);
-  run(layer, input);
+  run(layer, l, input);
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
   if (shape_.parallel) copy(gradient, whole_);
   feed_backward(layer, gradient);
-  attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
+  attend_backward(layer, l, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient,
+                  fused);
 }
 
-kernel::Attention Backward::attention(const LayerWeights& layer) {
+kernel::Attention Backward::attention(const LayerWeights& layer, int l) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.distances = distances_;
+  attention.buckets = places_.run(l, attention.queries, attention.keys);
   return attention;
 }
 
 // Like Forward::step, up to the inputs of the activation.
-void Backward::run(const LayerWeights& layer, MatrixView input) {
+void Backward::run(const LayerWeights& layer, int l, MatrixView input) {
   const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
   if (norm_in) apply_norm(shape_, layer.attention_norm, input, normed_);
   project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
   place(shape_, layer, angles_of(layer), projected_);
-  kernel::attention(attention(layer), mixed_, {});
+  kernel::attention(attention(layer, l), mixed_, {});
   copy(input, middle_);
   if (shape_.parallel) {
     // The feed-forward half starts from the block's input.
@@ -137,7 +140,7 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
                         gradient);
 }
 
-void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                                MatrixSpan gradient, const kernel::HeadMap& fused) {
   const bool norm_out = attended_.rows() > 0;
   if (norm_out)
@@ -146,10 +149,11 @@ void Backward::attend_backward(const LayerWeights& layer, MatrixView input, Matr
   const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
   how_.absorb(mixed, layer.mixed.bias);
   kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
-  kernel::attention_backward(
-      attention(layer), heads_, how_.attention,
-      {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
-      fused);
+  const MatrixSpan queries = queries_of(shape_, columns_), keys = keys_of(shape_, columns_);
+  const auto [by_query, by_key] = places_.gradients();
+  kernel::attention_backward(attention(layer, l), heads_, how_.attention,
+                             {queries, keys, values_of(shape_, columns_), by_query, by_key}, fused);
+  if (how_.attention.scores != 0) places_.backward(l, queries, keys);
   place_backward(shape_, layer, angles_of(layer), how_, before_, columns_);
   if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);

@@ -7,6 +7,7 @@
 
 #include "headwater/kernel/backward.h"
 #include "headwater/model/model.h"
+#include "headwater/model/places.h"
 #include "headwater/model/propagation.h"
 
 namespace headwater {
@@ -27,13 +28,13 @@ class Backward {
   void put_head_shares(std::span<float> shares) const;
 
  private:
-  void run(const LayerWeights& layer, MatrixView input);
+  void run(const LayerWeights& layer, int l, MatrixView input);
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
-  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+  void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
   void run_out(const LayerWeights& layer);
-  kernel::Attention attention(const LayerWeights& layer);
+  kernel::Attention attention(const LayerWeights& layer, int l);
   const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
     return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
   }
@@ -44,6 +45,7 @@ class Backward {
   std::optional<Angles> angles_, window_angles_;
   Matrix normed_, fed_;                    // inputs of the two halves
   Matrix distances_;                       // what they add to scores
+  PlaceScores places_;                     // the same by query and by key
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
-#include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
 
 namespace headwater {
@@ -22,16 +21,15 @@ double softmax_at(const std::vector<double>& logits, size_t k) {
 
 Outcome ModelSource::outcome(const Logit& logit, std::span<const int> blanked) {
   const Architecture& shape = model_.architecture();
-  const Classifier& classifier = model_.classifier();
+  const Head& from = head();
   Forward forward(model_, blanked.empty() ? embed() : embed_without(blanked));
   while (forward.next() < shape.layers) forward.step();
   Matrix finished(forward.hidden().rows(), shape.width);
   model_.finish(forward.hidden(), finished);
 
-  const bool answers = classifier.kind() == Classifier::Kind::answers;
+  const bool answers = from.kind() == Head::Kind::answers;
   const MatrixView seen = finished;
-  const Matrix logits =
-      classifier.logits(answers || !classifier.by_row() ? seen : seen.rows(logit.row, 1));
+  const Matrix logits = from.logits(answers || !from.by_row() ? seen : seen.rows(logit.row, 1));
   std::vector<double> beside;
   if (answers)
     for (int t = 0; t < logits.rows(); ++t) beside.push_back(double{logits(t, logit.id)});

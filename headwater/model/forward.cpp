@@ -24,6 +24,7 @@ Forward::Forward(const Model& model, Matrix hidden)
   projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   distances_ = model.distances(n);
+  places_ = PlaceScores(model.places(), n);
   inner_ = Matrix(n, shape_.inner);
 }
 
@@ -88,6 +89,7 @@ void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.sight.first = first_;
   attention.distances = distances_;
+  attention.buckets = places_.run(next_, attention.queries, attention.keys);
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
     Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "headwater/model/model.h"
+#include "headwater/model/places.h"
 
 namespace headwater {
 
@@ -61,6 +62,7 @@ class Forward {
   int first_ = 0;  // position of the first row
   std::optional<Angles> angles_, window_angles_;
   Matrix hidden_, normed_, projected_, mixed_, inner_, distances_;
+  PlaceScores places_;
 };
 
 }  // namespace headwater

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/head.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
@@ -25,9 +26,9 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  /// `notes` says what became of the input.
+  /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-              std::vector<std::string> notes = {});
+              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {});
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
@@ -40,11 +41,14 @@ class ModelSource : public Source, public Differentiable {
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
   std::optional<Prediction> prediction() override;
+  bool one_of_two() const override;
 
  private:
   struct Kept {
     Matrix queries, keys;
   };
+  /// Throws Error as Model::classifier does.
+  const Head& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
   /// Keeps the rows of the last hidden states that decide the prediction.
@@ -56,7 +60,8 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed_without(std::span<const int> tokens) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
-  /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
+  /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
+  /// these.
   Matrix input_rows() const;
   /// embed() from input_rows(), and the gradient the other way.
   Matrix enter(Matrix rows) const;
@@ -78,9 +83,11 @@ class ModelSource : public Source, public Differentiable {
   Description description_;
   Input input_;
   std::vector<std::string> notes_;
+  std::shared_ptr<const Head> head_;
   Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
   bool visited_ = false;  // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  bool passed_scores_ = false;  // relevance has passed through attention scores
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -17,7 +17,7 @@ double output_of(const Target& target) {
 }  // namespace
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
-  const Classifier& classifier = model_.classifier();
+  passed_scores_ = request.rule == RelevanceRule::attnlrp;
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;
   const Baseline from = integrates ? baseline(request.baseline) : Baseline();
@@ -25,7 +25,7 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   {
     const Trace run = trace(model_, enter(rows.copy()));
     remember(run.hidden);
-    answer.target = choose_target(model_, classifier, description_, request, run.finished);
+    answer.target = choose_target(model_, head(), description_, request, run.finished);
     answer.output = output_of(answer.target);
     if (!integrates) pass_relevance(request, rows, run, answer);
   }
@@ -45,7 +45,7 @@ void ModelSource::pass_relevance(const RelevanceRequest& request, MatrixView row
   const int n = rows.rows();
   Propagation how(request.rule);
   Matrix gradient(n, shape.width);
-  add_target(model_, run, answer.target, how, gradient);
+  add_target(head(), run, answer.target, how, gradient);
   if (request.by_layer) answer.by_layer = Matrix(shape.layers, n);
   if (request.heads) answer.heads = Matrix(shape.layers, shape.heads);
   if (request.edges) answer.edges = Matrix(n, n);

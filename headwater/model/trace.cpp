@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
-#include "headwater/model/classifier.h"
 #include "headwater/model/norm.h"
 
 namespace headwater {
@@ -46,21 +45,19 @@ Trace trace(const Model& model, Matrix embedded) {
   return out;
 }
 
-void add_logit(const Model& model, const Trace& trace, const Logit& logit, float weight,
+void add_logit(const Head& head, const Trace& trace, const Logit& logit, float weight,
                Propagation& how, MatrixSpan gradient) {
-  const Classifier& classifier = model.classifier();
   const MatrixView finished = trace.finished;
-  if (classifier.by_row())
-    classifier.backward(finished.rows(logit.row, 1), logit.id, weight, how,
-                        gradient.rows(logit.row, 1));
+  if (head.by_row())
+    head.backward(finished.rows(logit.row, 1), logit.id, weight, how, gradient.rows(logit.row, 1));
   else
-    classifier.backward(finished, logit.id, weight, how, gradient);
+    head.backward(finished, logit.id, weight, how, gradient);
 }
 
-void add_target(const Model& model, const Trace& trace, const Target& target, Propagation& how,
+void add_target(const Head& head, const Trace& trace, const Target& target, Propagation& how,
                 MatrixSpan gradient) {
-  add_logit(model, trace, target.logit, 1, how, gradient);
-  if (target.against) add_logit(model, trace, *target.against, -1, how, gradient);
+  add_logit(head, trace, target.logit, 1, how, gradient);
+  if (target.against) add_logit(head, trace, *target.against, -1, how, gradient);
 }
 
 void put_products(MatrixView x, MatrixView gradient, std::span<float> out) {

@@ -6,6 +6,7 @@
 
 #include "headwater/model/backward.h"
 #include "headwater/model/forward.h"
+#include "headwater/model/head.h"
 #include "headwater/source/gradient.h"
 
 namespace headwater {
@@ -28,11 +29,11 @@ void run_checked(const Model& model, Matrix embedded, int end,
                  const std::function<void(Forward& forward)>& step);
 
 /// Adds `weight` times the gradient of `logit` to `gradient`, that of trace.finished.
-void add_logit(const Model& model, const Trace& trace, const Logit& logit, float weight,
+void add_logit(const Head& head, const Trace& trace, const Logit& logit, float weight,
                Propagation& how, MatrixSpan gradient);
 
 /// The same for the target, with the logit against it subtracted.
-void add_target(const Model& model, const Trace& trace, const Target& target, Propagation& how,
+void add_target(const Head& head, const Trace& trace, const Target& target, Propagation& how,
                 MatrixSpan gradient);
 
 /// out[t] = x(t) . gradient(t), summed in double.

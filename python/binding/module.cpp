@@ -36,4 +36,5 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_evaluate(module);
   headwater::python::bind_layers(module);
   headwater::python::bind_kernels(module);
+  headwater::python::bind_cuda(module);
 }

@@ -1,4 +1,4 @@
-"""Captures of models that other packages wrap: peft, sentence-transformers, and torch's own FlexAttention.
+"""Captures of models that peft wraps, and of torch's own FlexAttention.
 
 `make sweep` installs the packages of requirements.txt in build/sweep and runs this; otherwise what is missing is
 skipped by name.
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import transformers as hf
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "python_package"))
@@ -91,29 +90,6 @@ def test_prefix_tuning_is_refused():
         model(input_ids=ids, attention_mask=torch.ones_like(ids))
     with pytest.raises(hw.Error, match="prefix|cache|keys"):
         seen.rollout()
-
-
-def test_a_sentence_transformer_is_captured_while_it_encodes(tmp_path):
-    package = pytest.importorskip("sentence_transformers",
-                                  reason="sentence-transformers is not installed; make sweep installs it")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "keys", "to", "cabinet", "are", "here", "##s"]
-    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary))
-    tokenizer = hf.BertTokenizer(str(tmp_path / "vocab.txt"))
-    inner = make("BertModel", "BertConfig", dict(TEXT["bert"][2], vocab_size=len(vocabulary)))
-    inner.save_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "model")
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-    model = package.SentenceTransformer(modules=[Transformer(str(tmp_path / "model")), Pooling(32)], device="cpu").eval()
-    texts = ["the keys to the cabinet are here", "the keys"]
-    with hw.capture(model, tokenizer=tokenizer) as seen:
-        model.encode(texts)
-    inputs = tokenizer(texts, return_tensors="pt", padding=True)
-    truth = eager(inner, **inputs)
-    found = seen.rollout()
-    order = [found.tokens.index(tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"])) for text in texts]
-    for item, place in enumerate(order):  # encode() sorts by length
-        assert off(found.values[place], hw.rollout(truth, attention_mask=inputs["attention_mask"], item=item).values) < LIMIT
 
 
 @pytest.mark.parametrize("name", ["llama", "mistral", "bert"])
