@@ -28,7 +28,8 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@$(PYTHON) -m pytest -ra tests/python_package tests/sweep
 
 .PHONY: sweep
-sweep: ## captures of every class that transformers can build, attention and relevance; after make test
+sweep: build/sweep/installed ## captures of every class that transformers can build, attention and relevance; after make test
+	@PYTHONPATH=build/sweep $(PYTHON) -m pytest -ra tests/sweep/test_packages.py
 	@$(PYTHON) tests/sweep/sweep.py
 	@$(PYTHON) tests/sweep/relevance.py
 
@@ -36,6 +37,15 @@ sweep: ## captures of every class that transformers can build, attention and rel
 faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
 	@tools/setup venv
 	@$(PYTHON) tests/faults/faults.py
+
+# Beside build/venv, so that the other tests run without them.
+build/sweep/installed: tests/sweep/requirements.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/sweep -r $<
+	@touch $@
+
+.PHONY: lowest
+lowest: ## the tests of the Python package with the lowest versions of torch and transformers that it takes
+	@tools/lowest
 
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks

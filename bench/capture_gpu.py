@@ -1,6 +1,6 @@
 """A capture on a GPU: is it right, what does it cost: bench/capture_gpu.py [--device cuda] [--small] [PART...]
 
-Parts: arrays families generation gradient refused rollout long metrics bert. `long` prints a table last, with goals;
+Parts: arrays families generation gradient refused devices rollout long metrics bert. `long` prints a table last, with goals;
 --lengths 2048,8192 chooses its lengths. Lines of JSON; results are compared before
 anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the
 peak of a run beyond what was held before it. The usual way, in the same run, is eager attention with

@@ -1,4 +1,5 @@
 """Whether a capture on a GPU is right, for bench/capture_gpu.py: against the engine on the CPU, against eager."""
+import importlib.util
 import os
 import sys
 import traceback
@@ -10,6 +11,7 @@ sys.path[:0] = [str(ROOT / "tests/python_package"), str(ROOT / "tests/python")]
 
 import torch
 from models import EAGER_ONLY, IMAGES, T5, TEXT, ids_and_mask, make
+from spread import dispatched, spread
 from tutorial import AttentionRollout
 
 import headwater as hw
@@ -51,7 +53,7 @@ def arrays(bench):
     bench.say("arrays", method="stacked", ok=largest(stacked.values, hw.rollout(layers).values) < 2e-6)
     result = hw.rollout(there, item=0, tokens=[str(k) for k in range(40)])
     result.save("/tmp/headwater-gpu.json")
-    bench.say("arrays", method="result", ok=len(result.top(3)) == 3 and "<svg" in result._repr_html_()
+    bench.say("arrays", method="result", ok=len(result.top(3)) == 3 and "<td" in result._repr_html_()
               and result.numpy().shape == (40, 40) and torch.from_dlpack(result).device.type == bench.device.type)
 
 
@@ -159,6 +161,33 @@ def refused(bench):
                 bench.say("refused", method=method.__name__, message=str(wrong), ok="expected one device" in str(wrong))
 
 
+def devices(bench):
+    """Layers on the device and on the CPU in turn, by hooks and by accelerate, against a model on the CPU alone."""
+    ids, mask, _ = ids_and_mask("right")
+    inputs = dict(input_ids=ids, attention_mask=mask)
+    questions = dict(rollout=lambda seen: seen.rollout(), row=lambda seen: seen.rollout(row=[3, 0]),
+                     average=lambda seen: seen.average(), flow=lambda seen: seen.flow(row=2),
+                     gradient=lambda seen: seen.gradient(7), chefer=lambda seen: seen.gradient(7, rule="chefer"))
+
+    def answers(model, device):
+        with hw.capture(model) as seen:
+            model(**{name: value.to(device) for name, value in inputs.items()})
+        return {name: ask(seen) for name, ask in questions.items()} | {"metrics": seen.metrics()}
+
+    expected = answers(make(*TEXT["llama"], attention="sdpa"), "cpu")
+    ways = [spread] + ([dispatched] if importlib.util.find_spec("accelerate") else [])
+    for put in ways:
+        for places in ([bench.device, "cpu"], ["cpu", bench.device]):
+            found = answers(put(make(*TEXT["llama"], attention="sdpa"), places), places[0])
+            for name, theirs in expected.items():
+                if name == "metrics":
+                    error = max(abs(found[name][key] - theirs[key]) for key in theirs)
+                else:
+                    error = max(largest(a, b) for a, b in zip(found[name].values, theirs.values, strict=True))
+                bench.say("devices", by=put.__name__, places=[str(one) for one in places], method=name, error=error,
+                          ok=error < 1e-4)
+
+
 def attempt(bench, name, work, *args):
     """A part that fails is said, and the others go on."""
     try:
@@ -170,4 +199,4 @@ def attempt(bench, name, work, *args):
             torch.cuda.empty_cache()
 
 
-CHECKS = dict(arrays=arrays, families=families, generation=generation, gradient=gradient, refused=refused)
+CHECKS = dict(arrays=arrays, families=families, generation=generation, gradient=gradient, refused=refused, devices=devices)

@@ -15,6 +15,7 @@ class AverageCommand : public Command {
   void declare(OptionList& options) override {
     typed_.declare(options);
     typed_.declare_embed_layers(options);
+    typed_.declare_merge(options);
   }
 
   void run() override {

@@ -32,7 +32,11 @@ bool in_colour() {
 struct Show {
   const Filter& filter;
   std::string operator()(const Attribution& result) const {
-    return terminal(result, row_to_show(result), filter, in_colour(), width_of_terminal());
+    std::string text;
+    for (const int r : rows_to_show(result))
+      text += (text.empty() ? "" : "\n") +
+              terminal(result, r, filter, in_colour(), width_of_terminal());
+    return text;
   }
   std::string operator()(const Comparison& result) const {
     return terminal(result, row_to_show(result.panels.back()), filter);

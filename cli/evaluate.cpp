@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "cli/deliver.h"
-#include "cli/numbers.h"
 #include "cli/options/machine.h"
 #include "cli/options/output.h"
 #include "cli/options/preparing.h"
@@ -29,9 +28,11 @@ class EvaluateCommand : public Command {
                  "A .jsonl of examples, or a .txt of texts, one per line (see docs/evaluation.md); "
                  "default: the examples that come with the model",
                  what_.examples);
-    options.choice("--against", "WHAT",
-                   "How importance is measured: blank-out, gradient or both (default)",
-                   {"blank-out", "gradient", "both"}, against_);
+    options
+        .add("--against", "WHAT",
+             "How importance is measured: blank-out, gradient or both (default)",
+             [this](const std::string& text) { what_.against = parse_against(text); })
+        .words = {"blank-out", "gradient", "both"};
     options
         .add("--method", "A,B,...",
              "Only these methods: raw, rollout, flow, gradient, gradient-rollout, chefer, "
@@ -40,11 +41,7 @@ class EvaluateCommand : public Command {
         .several = true;
     filter_.declare_list(options,
                          "Tokens that do not count: special, punctuation, common or @FILE");
-    options.add("--limit", "N", "Only the first N examples", [this](const std::string& text) {
-      what_.limit = parse_integer("--limit", text);
-      if (*what_.limit < 1)
-        fail_usage("--limit {}: expected 1 or more examples; choose another", *what_.limit);
-    });
+    options.integer("--limit", "N", "Only the first N examples", what_.limit);
     options.flag("--faithfulness", "Also comprehensiveness, sufficiency and perturbation area",
                  what_.faithfulness);
     declare_ignore_code(options, what_.ignore_code);
@@ -59,9 +56,6 @@ class EvaluateCommand : public Command {
     for (const std::string& path : output_.paths)
       if (path.ends_with(".npy"))
         fail_usage("{}: evaluate gives several arrays, expected another ending; use .npz", path);
-    if (against_ == "blank-out") what_.against = Against::blank_out;
-    if (against_ == "gradient") what_.against = Against::gradient;
-    if (against_ == "both") what_.against = Against::both;
     what_.options = preparing_.options();
     what_.filter = filter_.read();
     machine_.apply();
@@ -81,7 +75,7 @@ class EvaluateCommand : public Command {
     }
   }
 
-  std::string source_, against_;
+  std::string source_;
   ModelEvaluation what_;
   FilterOptions filter_;
   MachineOptions machine_;

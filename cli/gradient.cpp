@@ -18,8 +18,9 @@ class GradientCommand : public Command {
   void declare(OptionList& options) override {
     typed_.declare(
         options, Takes::models,
-        "Output token: a number, cls, last, mask, mean or all (default: the target's), or "
-        "a word of the text");
+        "Output token: a number, cls, last, mask, mean or all (default: the target's), several "
+        "(3,4), or a word of the text");
+    typed_.declare_merge(options);
     options.integer("--layer", "K", "One layer alone; -1 is the last", layer_);
     options
         .add("--rule", "RULE", "gradient (default), gradient-rollout or chefer",

@@ -13,6 +13,7 @@ class RawCommand : public Command {
 
   void declare(OptionList& options) override {
     typed_.declare(options);
+    typed_.declare_merge(options);
     declare_layer(options, layer_);
     for (const char* refused :
          {"--preset", "--residual", "--discard", "--order", "--empty", "--divide", "--layers"})

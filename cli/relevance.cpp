@@ -9,6 +9,7 @@
 #include "cli/options/source.h"
 #include "cli/options/target.h"
 #include "headwater/core/fail.h"
+#include "headwater/result/words.h"
 
 namespace headwater::cli {
 namespace {
@@ -50,6 +51,7 @@ class RelevanceCommand : public Command {
     declare_target(options, what_.target, what_.against);
     source_.declare_other(options);
     output_.declare(options, all_endings);
+    declare_merge(options, merge_);
     filter_.declare_list(options,
                          "Leave tokens out of what is shown: special, punctuation, common "
                          "or @FILE");
@@ -66,12 +68,15 @@ class RelevanceCommand : public Command {
     const Deliverer deliverer(output_, filter_.read());
     const std::unique_ptr<Batch> batch = source_.open();
     deliverer.deliver(source_.each_item(*batch,
-                                        [&](Source& item) {
+                                        [&](Source& item) -> Result {
                                           RelevanceOptions what = what_;
                                           if (row_) what.row = *row_;
                                           if (row_word_)
                                             what.row = find_row(*row_word_, item.description());
-                                          Result result = relevance(item, what);
+                                          Attribution found = relevance(item, what);
+                                          Result result = merge_.empty()
+                                                              ? std::move(found)
+                                                              : merge_words(std::move(found));
                                           if (Differentiable* model = item.differentiable())
                                             add_prediction(result, *model);
                                           return result;
@@ -87,6 +92,7 @@ class RelevanceCommand : public Command {
   std::optional<std::string> row_word_;
   OutputOptions output_;
   FilterOptions filter_;
+  std::string merge_;
 };
 
 }  // namespace

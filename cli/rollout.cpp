@@ -17,6 +17,7 @@ class RolloutCommand : public Command {
   void declare(OptionList& options) override {
     typed_.declare(options);
     typed_.declare_embed_layers(options);
+    typed_.declare_merge(options);
     options.flag("--by-layer", "Also the rollout up to each layer", by_layer_);
     declare_layers_shown(options, "With --by-layer: only up to these layers, such as 0,5,-1",
                          layers_shown_);

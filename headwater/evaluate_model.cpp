@@ -1,9 +1,11 @@
 #include "headwater/evaluate_model.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
 #include "headwater/method/evaluate/evaluate.h"
 #include "headwater/method/evaluate/examples.h"
 #include "headwater/method/evaluate/truth.h"
@@ -151,7 +153,17 @@ std::string own_examples(const std::string& name, const Model& model) {
 
 }  // namespace
 
+Against parse_against(std::string_view text) {
+  if (text == "blank-out") return Against::blank_out;
+  if (text == "gradient") return Against::gradient;
+  if (text == "both") return Against::both;
+  constexpr std::array<std::string_view, 3> known = {"blank-out", "gradient", "both"};
+  fail_usage("unknown against '{}'{}", text, suggestion(text, known));
+}
+
 Evaluation evaluate(const std::string& name, const ModelEvaluation& what) {
+  if (what.limit && *what.limit < 1)
+    fail_usage("`limit` {}: expected 1 or more examples; choose another", *what.limit);
   std::shared_ptr<const Model> model = open_model(name, what.ignore_code);
   std::string file = what.examples.empty() ? own_examples(name, *model) : what.examples;
   return Examples(std::move(model), name, std::move(file), what).evaluate();

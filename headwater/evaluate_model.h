@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwater/layer/options.h"
@@ -20,9 +21,12 @@ enum class Against {
   both,
 };
 
+/// Parses "blank-out", "gradient" or "both". Throws Error (usage) with the nearest word.
+Against parse_against(std::string_view text);
+
 struct ModelEvaluation {
   std::string examples;      // a file as in method/evaluate/examples.h; "": the model's own
-  std::optional<int> limit;  // use only this many examples, from the start
+  std::optional<int> limit;  // use only this many examples, from the start; at least 1
   Filter filter;             // tokens that do not count
   Against against = Against::automatic;
   bool ignore_code = false;          // run a model although its folder has code of its own

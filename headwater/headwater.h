@@ -33,5 +33,6 @@
 #include "headwater/open.h"
 #include "headwater/output/write.h"
 #include "headwater/result/result.h"
+#include "headwater/result/words.h"
 #include "headwater/source/file.h"
 #include "headwater/source/source.h"

@@ -5,6 +5,7 @@
 #include "cli/numbers.h"
 #include "headwater/core/fail.h"
 #include "headwater/method/layer_maps.h"
+#include "headwater/result/words.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
@@ -25,6 +26,10 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
       }))
     fail_usage(
         "--embed-layers: no page is written, expected one that holds the layers; add -o x.html");
+  if (embed_layers && !merge.empty())
+    fail_usage(
+        "--embed-layers: was given together with --merge, expected one of them: its layers have "
+        "tokens; leave one out");
   preparing.options();  // fails before any work
   machine.apply();
   const Deliverer deliverer(output, filter.read());
@@ -34,9 +39,15 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
     auto* attribution = std::get_if<Attribution>(&result);
     if (Differentiable* model = item.differentiable()) add_prediction(result, *model);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
+    if (!merge.empty() && attribution) *attribution = merge_words(std::move(*attribution));
     return result;
   };
   deliverer.deliver(source.each_item(*batch, one), source.all_items);
+}
+
+void MethodOptions::declare_merge(OptionList& options) {
+  cli::declare_merge(options, merge);
+  options.group("Options");
 }
 
 void add_prediction(Result& result, Differentiable& model) {

@@ -1,6 +1,7 @@
 // The options of a command that runs one method on each item of a source.
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "cli/deliver.h"
@@ -20,11 +21,15 @@ struct MethodOptions {
   FilterOptions filter;
   MachineOptions machine;
   bool embed_layers = false;
+  std::string merge;
 
   void declare(OptionList& options, Takes what = Takes::anything,
                const char* row =
-                   "Output token: a number, cls, last, mask, mean, all (default), or "
-                   "a word of the text: keys, keys#2 for the second");
+                   "Output token: a number, cls, last, mask, mean, all (default), several (3,4), "
+                   "or a word of the text: keys, keys#2 for the second");
+
+  /// --merge, for methods whose values add up over the pieces of a word.
+  void declare_merge(OptionList& options);
 
   /// --embed-layers, for methods that mix the maps of several layers.
   void declare_embed_layers(OptionList& options);

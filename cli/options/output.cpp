@@ -41,6 +41,14 @@ void OutputOptions::check() const {
     fail_usage("--colours: no picture is written, expected one that has them; add -o x.svg");
 }
 
+void declare_merge(OptionList& options, std::string& merge) {
+  options.group("Output");
+  options.choice("--merge", "words",
+                 "Words in place of tokens: the columns of a word's pieces are added, its rows "
+                 "averaged",
+                 {"words"}, merge);
+}
+
 void FilterOptions::declare(OptionList& options) {
   options.group("Output");
   declare_list(options, "Leave tokens out of what is shown: special, punctuation, common or @FILE");

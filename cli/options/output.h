@@ -28,6 +28,9 @@ struct OutputOptions {
   bool colours_given_ = false;
 };
 
+/// --merge, for methods whose values add up over the pieces of a word. "": was not given.
+void declare_merge(OptionList& options, std::string& merge);
+
 struct FilterOptions {
   std::optional<std::string> list;  // "special,@FILE"
   bool renormalise = false;

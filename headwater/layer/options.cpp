@@ -1,5 +1,6 @@
 #include "headwater/layer/options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -81,6 +82,22 @@ void check(const Options& options) {
   if (!(options.discard >= 0 && options.discard < 1))
     fail_usage("`discard` {}: expected a number from 0 up to but not including 1; for example 0.1",
                options.discard);
+  if (options.row.kind != Row::Kind::list) return;
+  if (options.row.each.empty())
+    fail_usage("`row`: is an empty list, expected the numbers of rows; for example 3,4");
+  for (const Row& one : options.row.each)
+    if (one.kind == Row::Kind::all || one.kind == Row::Kind::mean || one.kind == Row::Kind::list)
+      fail_usage(
+          "`row` {}: is not one row of a list, expected numbers, cls, last or mask; ask for "
+          "it alone",
+          word_of(one.kind, row_words));
+}
+
+void check_one_token(const Row& row) {
+  if (row.kind == Row::Kind::mean)
+    fail_usage("`row` mean: is not a token, expected one output token; leave it out");
+  if (row.kind == Row::Kind::list)
+    fail_usage("`row`: names several tokens, expected one output token; choose one");
 }
 
 int resolve_index(int index, int count, std::string_view what, std::string_view source) {
@@ -135,6 +152,10 @@ std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
       break;
     case Row::Kind::mean:
       break;
+    case Row::Kind::list:
+      for (const Row& one : row.each)
+        for (const int i : resolve(one, tokens, source)) rows.push_back(i);
+      break;
   }
   return rows;
 }
@@ -166,8 +187,15 @@ Slice parse_slice(std::string_view text) {
 }
 
 Row parse_row(std::string_view text) {
-  if (const auto index = parse_integer(text)) return {Row::Kind::index, *index};
-  return {parse("row", text, row_words), 0};
+  if (const auto index = parse_integer(text)) return Row::at(*index);
+  if (text.find(',') == text.npos) return {parse("row", text, row_words), 0};
+  std::vector<Row> each;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    each.push_back(parse_row(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return Row::list(std::move(each));
 }
 
 std::string to_string(Preset preset) { return word_of(preset, presets); }

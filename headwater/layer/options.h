@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headwater/core/range.h"
@@ -32,19 +33,21 @@ struct Slice {
 
 /// The output tokens to return.
 struct Row {
-  enum class Kind { all, index, cls, last, mask, mean };
+  enum class Kind { all, index, cls, last, mask, mean, list };
   Kind kind = Kind::all;
-  int index = 0;  // for Kind::index; -1 is the last
+  int index = 0;               // for Kind::index; -1 is the last
+  std::vector<Row> each = {};  // for Kind::list: the rows in order, neither all nor mean
 
   static const Row all, cls, last, mask, mean;
-  static constexpr Row at(int index) { return {Kind::index, index}; }
+  static Row at(int index) { return {Kind::index, index}; }
+  static Row list(std::vector<Row> each) { return {Kind::list, 0, std::move(each)}; }
   bool operator==(const Row&) const = default;
 };
-inline constexpr Row Row::all = {Row::Kind::all, 0};
-inline constexpr Row Row::cls = {Row::Kind::cls, 0};
-inline constexpr Row Row::last = {Row::Kind::last, 0};
-inline constexpr Row Row::mask = {Row::Kind::mask, 0};
-inline constexpr Row Row::mean = {Row::Kind::mean, 0};
+inline const Row Row::all = {Row::Kind::all, 0};
+inline const Row Row::cls = {Row::Kind::cls, 0};
+inline const Row Row::last = {Row::Kind::last, 0};
+inline const Row Row::mask = {Row::Kind::mask, 0};
+inline const Row Row::mean = {Row::Kind::mean, 0};
 
 struct Options {
   Preset preset = Preset::paper;
@@ -61,16 +64,21 @@ struct Options {
 /// All options of a preset.
 Options options_of(Preset preset);
 
-/// Throws Error (usage) if residual or discard is not in [0, 1).
+/// Throws Error (usage) if residual or discard is not in [0, 1), or if a list of rows is empty or
+/// has all or mean in it.
 void check(const Options& options);
+
+/// For methods that ask about one output token. Throws Error (usage) if `row` is the mean or a
+/// list.
+void check_one_token(const Row& row);
 
 /// The layers of `slice`, out of `count`. Throws Error if one does not exist or the slice is empty:
 /// it is never clamped.
 Range resolve(const Slice& slice, int count, std::string_view source,
               std::string_view what = "layers");
 
-/// The rows that `row` names. Empty for Kind::mean, which is not a single row. Throws Error if no
-/// row matches.
+/// The rows that `row` names, in its order. Empty for Kind::mean, which is not a single row. Throws
+/// Error if no row matches.
 std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
                          std::string_view source);
 
@@ -84,7 +92,7 @@ Order parse_order(std::string_view text);
 Empty parse_empty(std::string_view text);
 Divide parse_divide(std::string_view text);
 Slice parse_slice(std::string_view text);
-Row parse_row(std::string_view text);
+Row parse_row(std::string_view text);  // also several, separated by commas
 
 std::string to_string(Preset preset);
 std::string to_string(Order order);

@@ -118,18 +118,4 @@ Alignment align(const Description& first, const Description& second) {
   return std::move(pieces.out);
 }
 
-Matrix merge(MatrixView values, const std::vector<std::vector<int>>& pieces) {
-  const int count = static_cast<int>(pieces.size());
-  Matrix merged(count, count);
-  for (int r = 0; r < count; ++r)
-    for (int c = 0; c < count; ++c) {
-      double sum = 0;
-      for (const int i : pieces[static_cast<size_t>(r)])
-        for (const int j : pieces[static_cast<size_t>(c)]) sum += static_cast<double>(values(i, j));
-      merged(r, c) =
-          static_cast<float>(sum / static_cast<double>(pieces[static_cast<size_t>(r)].size()));
-    }
-  return merged;
-}
-
 }  // namespace headwater

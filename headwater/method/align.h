@@ -20,8 +20,4 @@ struct Alignment {
 /// Needs the same tokens on both sides, or places in the same text. Throws Error otherwise.
 Alignment align(const Description& first, const Description& second);
 
-/// Values over pieces instead of tokens: adds up the columns of a piece and averages its rows.
-/// `values` is square.
-Matrix merge(MatrixView values, const std::vector<std::vector<int>>& pieces);
-
 }  // namespace headwater

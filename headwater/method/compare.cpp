@@ -13,6 +13,7 @@
 #include "headwater/method/average.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
+#include "headwater/result/merge.h"
 
 namespace headwater {
 namespace {
@@ -96,6 +97,9 @@ Comparison compare_evolution(Source& source, const Options& options,
 
 Comparison compare_discard(Source& source, const Options& options,
                            const std::vector<double>& discards) {
+  if (options.discard != options_of(options.preset).discard)
+    fail_usage("`discard` {}: is what a comparison by discard varies, expected none; leave it out",
+               options.discard);
   Comparison comparison{"discard", {}, {}};
   for (const double discard : discards) {
     Options changed = options;
@@ -107,6 +111,9 @@ Comparison compare_discard(Source& source, const Options& options,
 }
 
 Comparison compare_fuse(Source& source, const Options& options) {
+  if (options.fuse != options_of(options.preset).fuse)
+    fail_usage("`fuse` {}: is what a comparison by fuse varies, expected none; leave it out",
+               to_string(options.fuse));
   Comparison comparison{"fuse", {}, {}};
   for (const Fuse& fuse : {Fuse::mean, Fuse::max, Fuse::min}) {
     Options changed = options;
@@ -164,7 +171,7 @@ std::string base_name(const std::string& path) {
 void to_pieces(Attribution& result, const Alignment& alignment,
                const std::vector<std::vector<int>>& pieces, int alone, const Options& options) {
   const int tokens = static_cast<int>(result.source.tokens.size());
-  const Matrix merged = merge(result.values[0], pieces);
+  const Matrix merged = merge(result.values[0], pieces, pieces);
   if (static_cast<int>(pieces.size()) != tokens || alone > 0)
     result.notes.push_back(fmt::format(
         "{} tokens are shown as the {} pieces of the text that both models share{}", tokens,

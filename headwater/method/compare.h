@@ -15,13 +15,14 @@ Comparison compare_layer(Source& source, const Options& options, int layer);
 /// with more than six, up to 0, s, 2s, 3s and the last, s = layers / 4.
 Comparison compare_evolution(Source& source, const Options& options,
                              const std::vector<int>& shown = {});
-/// Rollout with each share of `discards`.
+/// Rollout with each share of `discards`. Throws Error (usage) if the options have one of their
+/// own.
 Comparison compare_discard(Source& source, const Options& options,
                            const std::vector<double>& discards = {0, 0.1, 0.3, 0.5});
 /// Raw attention of every head of every layer of options.layers: layers x heads panels, the heads
 /// of one layer after the other. Throws Error if that is more than fits: choose rows or layers.
 Comparison compare_head(Source& source, const Options& options);
-/// Rollout with heads fused by mean, max and min.
+/// Rollout with heads fused by mean, max and min. Throws Error (usage) for another fuse.
 Comparison compare_fuse(Source& source, const Options& options);
 /// Raw attention of the last layer, average, rollout and flow. Flow may take long: `flow_options`
 /// can report its progress.

@@ -57,7 +57,8 @@ void add_item(Source& source, const Options& options, int layer, Pools& pools, M
   const Attribution rolled = rollout(source, all);
   pools.rolled.add(rolled.values[0], true);
   result.layers = rolled.layers;
-  result.notes.insert(result.notes.end(), rolled.notes.begin(), rolled.notes.end());
+  for (const std::string& note : rolled.notes)
+    if (std::ranges::find(result.notes, note) == result.notes.end()) result.notes.push_back(note);
   result.timing.reading += rolled.timing.reading;
   result.timing.preparing += rolled.timing.preparing;
   result.timing.method += whole.seconds() - rolled.timing.reading - rolled.timing.preparing;

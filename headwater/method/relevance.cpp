@@ -28,8 +28,7 @@ void check_rule(const RelevanceOptions& what) {
   refuse(integrates && what.edges, "edges");
   if (what.steps && (*what.steps < 1 || *what.steps > 100'000))
     fail_usage("`steps` {}: expected 1 to 100000; choose another", *what.steps);
-  if (what.row.kind == Row::Kind::mean)
-    fail_usage("`row` mean: is not a token, expected one output token; leave it out");
+  check_one_token(what.row);
 }
 
 RelevanceRequest request_of(const RelevanceOptions& what, const Description& example) {

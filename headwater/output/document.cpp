@@ -101,6 +101,11 @@ Document document(const Attribution& result, const WriteOptions& options) {
   add(out, "source", source_document(result.source));
   if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
   add(out, "tokens", result.source.tokens);
+  if (!result.pieces.empty()) {
+    Pairs pieces;
+    for (const Range& word : result.pieces) pieces.push_back({word.begin, word.end});
+    add(out, "pieces", std::move(pieces));
+  }
   if (result.mean_row)
     add(out, "rows", std::vector<std::string>{"mean"});
   else
@@ -120,7 +125,7 @@ Document document(const Attribution& result, const WriteOptions& options) {
   add(out, "values", std::move(values));
   if (result.relevance) add_relevance_maps(out, *result.relevance);
   if (result.cut) add(out, "cut", cut_document(*result.cut));
-  if (result.gradient) {
+  if (result.gradient && !result.gradient->input.norm.empty()) {
     const InputGradient& input = result.gradient->input;
     add(out, "input_gradient", std::vector<float>(input.norm));
     add(out, "input_gradient_times_input", std::vector<float>(input.times_input));
@@ -174,20 +179,24 @@ Document document(const Generated& result, const WriteOptions& options) {
       result.how.relevance ? std::move(options_of_rule)
                            : options_document(result.options, result.layers));
   Document how;
-  add(how, "count", int64_t{result.how.count});
-  add(how, "temperature", result.how.temperature);
-  add(how, "top_k", int64_t{result.how.top_k});
-  add(how, "top_p", result.how.top_p);
-  add(how, "seed", std::to_string(result.how.seed));
+  if (result.prompt.kind == "model") {  // how a text was written elsewhere is not known
+    add(how, "count", int64_t{result.how.count});
+    add(how, "temperature", result.how.temperature);
+    add(how, "top_k", int64_t{result.how.top_k});
+    add(how, "top_p", result.how.top_p);
+    add(how, "seed", std::to_string(result.how.seed));
+  }
   add(how, "position", std::string(result.how.own_position ? "own" : "predicting"));
   add(out, "generation", std::move(how));
   add(out, "source", source_document(result.prompt));
   add(out, "prompt", result.prompt.tokens);
-  add(out, "prompt_ids", result.prompt.ids);
+  if (result.prompt.kind == "model") add(out, "prompt_ids", result.prompt.ids);
   add(out, "generated", result.tokens);
-  add(out, "generated_ids", result.ids);
-  add(out, "text", result.text);
-  add(out, "ended", result.ended);
+  if (result.prompt.kind == "model") {
+    add(out, "generated_ids", result.ids);
+    add(out, "text", result.text);
+    add(out, "ended", result.ended);
+  }
   if (!result.choices.empty()) add(out, "choices", choices_document(result.choices));
   Numbers values{result.values, true, {}, {}};
   if (options.filter.any() && (!result.values.empty() || result.relevance.rows() > 0)) {

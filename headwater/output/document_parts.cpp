@@ -85,8 +85,8 @@ Document timing_document(const Timing& timing) {
 Document logit_document(const Logit& logit) {
   Document out;
   add(out, "name", logit.name);
-  add(out, "id", int64_t{logit.id});
-  add(out, "row", int64_t{logit.row});
+  if (logit.id >= 0) add(out, "id", int64_t{logit.id});
+  if (logit.row >= 0) add(out, "row", int64_t{logit.row});
   add(out, "value", logit.value);
   return out;
 }

@@ -49,7 +49,8 @@ struct Attribution {
   std::optional<RelevanceRecord> relevance;  // for method relevance
   std::optional<std::vector<CutArc>> cut;    // for method flow with `cut`
   std::optional<Prediction> prediction;      // of the model behind the source, if it was asked
-  std::vector<Matrix> maps;  // the fused map of each layer of `layers`, if a page is to hold them
+  std::vector<Matrix> maps;   // the fused map of each layer of `layers`, if a page is to hold them
+  std::vector<Range> pieces;  // the tokens of each word, if they were merged to words (words.h)
   std::vector<std::string> notes;
   Timing timing;
   std::string label;  // the name of a comparison's panel, else ""

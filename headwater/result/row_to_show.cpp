@@ -1,16 +1,33 @@
 #include "headwater/result/row_to_show.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace headwater {
 
 int row_to_show(const Attribution& result) {
   const Matrix& values = values_to_show(result);
   const int n = values.rows();
-  if (n <= 1 || n != values.columns()) return 0;
-  if (result.gradient) return result.gradient->target.logit.row;
+  if (n <= 1) return 0;
+  if (result.gradient) {
+    const auto target = std::ranges::find(result.rows, result.gradient->target.logit.row);
+    return target == result.rows.end() ? 0 : static_cast<int>(target - result.rows.begin());
+  }
+  // A list of rows is shown from its first on, also if it has all of them.
+  if (n != values.columns() || !std::ranges::is_sorted(result.rows)) return 0;
   for (int i = 0; i < n; ++i)
     for (int j = i + 1; j < n; ++j)
       if (values(i, j) != 0) return 0;
   return n - 1;
+}
+
+std::vector<int> rows_to_show(const Attribution& result) {
+  // The values of one column are shown for all rows at once.
+  if (result.options.row.kind != Row::Kind::list || !result.columns.empty())
+    return {row_to_show(result)};
+  std::vector<int> rows(result.rows.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
 }
 
 const Matrix& values_to_show(const Attribution& result) {

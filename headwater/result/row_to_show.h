@@ -1,12 +1,18 @@
 // Which values of a result to show.
 #pragma once
+#include <vector>
+
 #include "headwater/result/attribution.h"
 
 namespace headwater {
 
-/// The row to show of a result with several: the target's row for gradients; the last row if all
-/// rows are there and nothing is above the diagonal, as in causal attention; else the first.
+/// The row to show of a result with several: the target's row for gradients, if it is there; the
+/// last row if all rows are there and nothing is above the diagonal, as in causal attention; else
+/// the first.
 int row_to_show(const Attribution& result);
+
+/// The same where there is room for more: all rows of a list that was asked for, else that one.
+std::vector<int> rows_to_show(const Attribution& result);
 
 /// The matrix to show of a result with several: that up to the last layer, or for relevance that of
 /// the input.

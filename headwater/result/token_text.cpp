@@ -263,6 +263,22 @@ std::vector<std::string> token_words(const std::vector<std::string>& tokens) {
   return out;
 }
 
+std::vector<SpeltToken> spelt(const std::vector<std::string>& tokens) {
+  const Spelling spelling = spelling_of(tokens);
+  std::vector<SpeltToken> out;
+  for (const std::string& token : tokens) {
+    if (spelling == Spelling::word_piece) {
+      const bool goes_on = continues_word(token);
+      out.push_back({goes_on ? token.substr(2) : token, goes_on});
+      continue;
+    }
+    std::string text = decoded(token, spelling);
+    const bool goes_on = !text.empty() && !is_blank(static_cast<unsigned char>(text[0]));
+    out.push_back({std::move(text), goes_on});
+  }
+  return out;
+}
+
 std::vector<Piece> running_text(const std::vector<std::string>& tokens, int longest) {
   const Spelling spelling = spelling_of(tokens);
   std::vector<Piece> out(tokens.size());

@@ -44,6 +44,14 @@ struct Piece {
 /// The text of the tokens, one piece for each. Words are separated; punctuation follows directly.
 std::vector<Piece> running_text(const std::vector<std::string>& tokens, int longest = 64);
 
+/// A token as part of the text, before anything is made visible.
+struct SpeltToken {
+  std::string text;      // with a space in front if it begins a word; a split character is bytes
+  bool goes_on = false;  // the vocabulary says that it continues the word before it
+};
+
+std::vector<SpeltToken> spelt(const std::vector<std::string>& tokens);
+
 /// The values of the pieces: that of a unit is the sum of its tokens that are kept, and the tokens
 /// after its first have none. Sets `kept` of the first, if any of them is kept.
 std::vector<float> piece_values(const std::vector<Piece>& pieces, std::span<const float> values,

@@ -12,8 +12,8 @@ namespace headwater {
 /// One logit of a model.
 struct Logit {
   std::string name;  // of its class or word, or "start:K", "end:K"
-  int id = 0;        // the number of the class or word
-  int row = 0;       // the token that the logit belongs to, or that the classifier reads
+  int id = 0;        // the number of the class or word; -1: it has none
+  int row = 0;       // the token that it belongs to, or that the classifier reads; -1: unknown
   double value = 0;
 };
 

@@ -35,11 +35,18 @@ using Dictionary = nb::typed<nb::dict, nb::str, nb::any>;
 nb::bytes to_bytes(Results& results);
 Results from_bytes(const nb::bytes& bytes);
 
+/// Panel p of comparison k, or result k itself.
+Attribution& attribution_at(Results& results, int k, int panel);
+
+Attribution copy_of(Attribution& result);
+
 void bind_options(nb::module_& module);
 void bind_inputs(nb::module_& module);
 void bind_live(nb::module_& module);
 void bind_methods(nb::module_& module);
 void bind_results(nb::module_& module);
+void bind_made(nb::class_<Results>& results);
+void bind_evaluate(nb::module_& module);
 void bind_generate(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_kernels(nb::module_& module);

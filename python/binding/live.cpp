@@ -23,8 +23,15 @@ constexpr int block_rows = 256;
 
 class LiveSource : public Source {
  public:
-  LiveSource(Description example, nb::handle rows) : example_(std::move(example)), rows_(rows) {}
+  LiveSource(Description example, nb::handle rows, nb::handle notes)
+      : example_(std::move(example)), rows_(rows), notes_(notes) {}
   const Description& description() const override { return example_; }
+
+  std::vector<std::string> notes() const override {
+    nb::gil_scoped_acquire acquire;
+    if (notes_.is_none()) return {};
+    return nb::cast<std::vector<std::string>>(notes_(example_.item));
+  }
 
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override {
     const int n = static_cast<int>(example_.tokens.size());
@@ -94,17 +101,17 @@ class LiveSource : public Source {
   }
 
   Description example_;
-  nb::handle rows_;  // kept alive by Inputs
+  nb::handle rows_, notes_;  // kept alive by Inputs
 };
 
 class LiveBatch : public Batch {
  public:
-  LiveBatch(std::vector<Description> examples, nb::handle rows)
-      : examples_(std::move(examples)), rows_(rows) {}
+  LiveBatch(std::vector<Description> examples, nb::handle rows, nb::handle notes)
+      : examples_(std::move(examples)), rows_(rows), notes_(notes) {}
   const Description& description() const override { return examples_.front(); }
   int size() const override { return static_cast<int>(examples_.size()); }
   std::unique_ptr<Source> item(int k) override {
-    return std::make_unique<LiveSource>(examples_[static_cast<size_t>(k)], rows_);
+    return std::make_unique<LiveSource>(examples_[static_cast<size_t>(k)], rows_, notes_);
   }
   std::string reading() const override {
     return fmt::format("capture, {} layers", examples_.front().layers);
@@ -112,13 +119,14 @@ class LiveBatch : public Batch {
 
  private:
   std::vector<Description> examples_;
-  nb::handle rows_;
+  nb::handle rows_, notes_;
 };
 
 using RowsFunction = nb::typed<nb::callable, nb::any(int, int, nb::str, int, int)>;
 
 Inputs from_rows(RowsFunction rows, const std::vector<std::vector<std::string>>& tokens,
-                 const std::vector<int>& heads, const std::string& name, int padded, bool causal) {
+                 const std::vector<int>& heads, const std::string& name, int padded, bool causal,
+                 nb::object notes) {
   if (tokens.empty() || heads.empty())
     fail("{}: holds no attention, expected some; run the model inside the capture", name);
   std::vector<Description> examples;
@@ -135,17 +143,18 @@ Inputs from_rows(RowsFunction rows, const std::vector<std::vector<std::string>>&
     example.causal = causal;
     examples.push_back(std::move(example));
   }
-  return {rows, std::make_unique<LiveBatch>(std::move(examples), rows)};
+  return {nb::make_tuple(rows, notes),
+          std::make_unique<LiveBatch>(std::move(examples), rows, notes)};
 }
 
 }  // namespace
 
 void bind_live(nb::module_& module) {
   module.def("from_rows", &from_rows, "rows"_a, "tokens"_a, "heads"_a, "name"_a, "padded"_a,
-             "causal"_a,
+             "causal"_a, "notes"_a = nb::none(),
              "A batch whose maps a function makes: rows(item, layer, fuse, first, count) gives "
              "[count, n] float32 in memory of its own. tokens: a list for each item; heads: of "
-             "each layer.");
+             "each layer; notes(item) gives what to note once the maps are made.");
 }
 
 }  // namespace headwater::python

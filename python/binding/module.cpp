@@ -33,6 +33,7 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_results(module);
   headwater::python::bind_methods(module);
   headwater::python::bind_generate(module);
+  headwater::python::bind_evaluate(module);
   headwater::python::bind_layers(module);
   headwater::python::bind_kernels(module);
   headwater::python::bind_serve(module);

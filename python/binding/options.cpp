@@ -14,10 +14,20 @@ namespace {
 using namespace nb::literals;
 using Word = std::optional<std::string>;
 using Number = std::optional<double>;
+using RowWords = std::variant<std::string, std::vector<std::string>>;
+using Rows = std::optional<RowWords>;
+
+Row row_of(const RowWords& words) {
+  if (const auto* word = std::get_if<std::string>(&words)) return parse_row(*word);
+  std::vector<Row> each;
+  for (const std::string& word : std::get<std::vector<std::string>>(words))
+    each.push_back(parse_row(word));
+  return Row::list(std::move(each));
+}
 
 Options make_options(const std::string& preset, const Word& fuse, Number residual, Number discard,
                      const Word& order, const Word& empty, const Word& divide, const Word& layers,
-                     const Word& row) {
+                     const Rows& row) {
   Options options = options_of(parse_preset(preset));
   if (fuse) options.fuse = parse_fuse(*fuse);
   if (residual) options.residual = *residual;
@@ -26,7 +36,7 @@ Options make_options(const std::string& preset, const Word& fuse, Number residua
   if (empty) options.empty = parse_empty(*empty);
   if (divide) options.divide = parse_divide(*divide);
   if (layers) options.layers = parse_slice(*layers);
-  if (row) options.row = parse_row(*row);
+  if (row) options.row = row_of(*row);
   check(options);
   return options;
 }
@@ -63,7 +73,7 @@ void bind_options(nb::module_& module) {
           "__init__",
           [](Options* self, const std::string& preset, const Word& fuse, Number residual,
              Number discard, const Word& order, const Word& empty, const Word& divide,
-             const Word& layers, const Word& row) {
+             const Word& layers, const Rows& row) {
             new (self) Options(
                 make_options(preset, fuse, residual, discard, order, empty, divide, layers, row));
           },

@@ -1,7 +1,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -22,18 +22,9 @@ namespace {
 
 using namespace nb::literals;
 using Words = std::vector<std::string>;
-using Given = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<nb::numpy, nb::ndim<2>>;
 
 Result& result_at(Results& self, int k) { return self.list.at(static_cast<size_t>(k)); }
-
-// Panel p of a comparison, or the result itself.
-Attribution& attribution_at(Results& self, int k, int panel) {
-  Result& result = result_at(self, k);
-  if (auto* comparison = std::get_if<Comparison>(&result))
-    return comparison->panels.at(static_cast<size_t>(panel));
-  return std::get<Attribution>(result);
-}
 
 // `data` as it lies in the result, which `owner` keeps alive.
 template <class Number>
@@ -129,6 +120,9 @@ Dictionary facts(Results& self, int k, int panel) {
   out["rows"] = result.mean_row ? nb::cast(Words{"mean"}) : nb::cast(result.rows);
   out["by_layer"] = result.by_layer;
   out["columns"] = result.columns;
+  std::vector<std::pair<int, int>> pieces;
+  for (const Range& word : result.pieces) pieces.emplace_back(word.begin, word.end);
+  out["pieces"] = pieces;
   out["cut"] = result.cut ? nb::object(cut_of(*result.cut)) : nb::none();
   out["notes"] = result.notes;
   out["label"] = result.label;
@@ -231,68 +225,6 @@ std::string page_of(const Results& self, std::optional<int> item, bool only_data
   return text;
 }
 
-// A result that was computed elsewhere (on a GPU); fill() brings its values when they are needed.
-void add(Results& self, const std::string& method, const Options& options, Words tokens,
-         std::vector<int> rows, std::vector<int> by_layer, std::vector<int> heads, Words notes,
-         const std::string& name, int item, int items, int padded) {
-  Attribution out;
-  out.method = method;
-  out.options = options;
-  out.source.kind = "capture";
-  out.source.name = name;
-  out.source.layers = static_cast<int>(heads.size());
-  out.source.heads = std::move(heads);
-  out.source.item = item;
-  out.source.items = items;
-  out.source.padded = padded;
-  out.source.tokens = std::move(tokens);
-  out.layers = resolve(options.layers, std::max(out.source.layers, 1), name);
-  out.rows = std::move(rows);
-  out.mean_row = options.row.kind == Row::Kind::mean;
-  out.by_layer = std::move(by_layer);
-  out.notes = std::move(notes);
-  self.list.emplace_back(std::move(out));
-}
-
-// Name, id, row and value.
-using LogitParts = std::tuple<std::string, int, int, double>;
-
-Logit logit_from(const LogitParts& parts) {
-  const auto& [name, id, row, value] = parts;
-  return {name, id, row, value};
-}
-
-// What relevance records about a result that was computed elsewhere.
-void set_relevance(Results& self, int k, const std::string& rule, const LogitParts& target,
-                   const std::optional<LogitParts>& against, double output, double sum,
-                   double biases) {
-  Attribution& result = attribution_at(self, k, 0);
-  RelevanceRecord& record = result.relevance.emplace();
-  record.rule = parse_relevance_rule(rule);
-  record.target.logit = logit_from(target);
-  if (against) record.target.against = logit_from(*against);
-  record.output = output;
-  record.sum = sum;
-  record.rest = biases;
-  result.has_signs = true;
-}
-
-void fill(Results& self, int k, Given values) {
-  Attribution& result = attribution_at(self, k, 0);
-  const size_t rows = result.mean_row ? 1 : result.rows.size(),
-               columns = result.source.tokens.size();
-  const size_t matrices = std::max<size_t>(result.by_layer.size(), 1);
-  if (values.shape(0) != matrices || values.shape(1) != rows || values.shape(2) != columns)
-    fail("{}: has {} x {} x {} values, expected {} x {} x {}", result.source.name, values.shape(0),
-         values.shape(1), values.shape(2), matrices, rows, columns);
-  result.values.clear();
-  for (size_t m = 0; m < matrices; ++m) {
-    Matrix matrix(static_cast<int>(rows), static_cast<int>(columns));
-    std::copy_n(values.data() + m * rows * columns, rows * columns, matrix.data());
-    result.values.push_back(std::move(matrix));
-  }
-}
-
 Values agreement(nb::handle_t<Results> owner, int k) {
   Matrix& values = std::get<Comparison>(result_at(nb::cast<Results&>(owner), k)).agreement;
   return view_of(values.data(), values.rows(), values.columns(), owner);
@@ -313,9 +245,16 @@ std::vector<int> top_of(
 
 }  // namespace
 
+Attribution& attribution_at(Results& self, int k, int panel) {
+  Result& result = result_at(self, k);
+  if (auto* comparison = std::get_if<Comparison>(&result))
+    return comparison->panels.at(static_cast<size_t>(panel));
+  return std::get<Attribution>(result);
+}
+
 void bind_results(nb::module_& module) {
-  nb::class_<Results>(module, "Results", "What a method gave for the items of a batch.")
-      .def(nb::init<>())
+  nb::class_<Results> results(module, "Results", "What a method gave for the items of a batch.");
+  results.def(nb::init<>())
       .def("__len__", [](const Results& self) { return self.list.size(); })
       .def("facts", &facts, "k"_a, "panel"_a = 0, "All of a result except its values.")
       .def("generated", &generated_facts, "k"_a,
@@ -343,14 +282,6 @@ void bind_results(nb::module_& module) {
             return row_to_show(attribution_at(self, k, panel));
           },
           "k"_a, "panel"_a = 0, "The row that is shown where only one is.")
-      .def("add", &add, "method"_a, "options"_a, "tokens"_a, "rows"_a, "by_layer"_a, "heads"_a,
-           "notes"_a, "name"_a, "item"_a, "items"_a, "padded"_a,
-           "Adds a result that was computed elsewhere; fill() sets its values.")
-      .def("set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
-           "sum"_a, "biases"_a,
-           "Makes an added result one of relevance. target and against: name, id, row, value.")
-      .def("fill", &fill, "k"_a, "values"_a,
-           "Sets the values of an added result: [matrices, rows, n] float32.")
       .def(
           "json",
           [](const Results& self, std::optional<int> item, const std::string& filter,
@@ -382,6 +313,7 @@ void bind_results(nb::module_& module) {
       .def("__getstate__", [](Results& self) { return to_bytes(self); })
       .def("__setstate__",
            [](Results& self, const nb::bytes& state) { new (&self) Results(from_bytes(state)); });
+  bind_made(results);
   module.def("labels", &token_labels, "tokens"_a, "longest"_a = 24,
              "Tokens as people read them on an axis.");
   const char* about =

@@ -83,6 +83,16 @@ void fields_of(Archive& archive, std::vector<T>& list) {
   for (T& one : list) archive(one);
 }
 
+template <class Archive>
+void fields_of(Archive& archive, std::vector<bool>& list) {
+  list.resize(archive.length(list.size()));
+  for (auto one : list) {
+    bool yes = one;
+    archive(yes);
+    one = yes;
+  }
+}
+
 template <class Archive, class T>
 void fields_of(Archive& archive, std::optional<T>& value) {
   bool there = value.has_value();
@@ -119,9 +129,14 @@ void fields_of(Archive& archive, Range& range) {
 }
 
 template <class Archive>
+void fields_of(Archive& archive, Row& one) {
+  archive(one.kind, one.index, one.each);
+}
+
+template <class Archive>
 void fields_of(Archive& archive, Options& one) {
   archive(one.preset, one.fuse.kind, one.fuse.head, one.residual, one.discard, one.order, one.empty,
-          one.divide, one.layers.begin, one.layers.end, one.row.kind, one.row.index);
+          one.divide, one.layers.begin, one.layers.end, one.row);
 }
 
 template <class Archive>
@@ -182,7 +197,7 @@ template <class Archive>
 void fields_of(Archive& archive, Attribution& one) {
   archive(one.method, one.options, one.layers, one.source, one.rows, one.outputs, one.mean_row,
           one.by_layer, one.columns, one.values, one.has_signs, one.exact, one.gradient,
-          one.relevance, one.cut, one.notes, one.timing, one.label);
+          one.relevance, one.cut, one.pieces, one.notes, one.timing, one.label);
 }
 
 template <class Archive>
@@ -204,6 +219,48 @@ void fields_of(Archive& archive, Generated& one) {
           one.shown_by_layer, one.notes, one.timing);
 }
 
+template <class Archive>
+void fields_of(Archive& archive, Spread& one) {
+  archive(one.mean, one.deviation, one.count);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, MethodSpread& one) {
+  archive(one.method, one.layers);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, CorrelationTable& one) {
+  archive(one.against, one.methods);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, TruthTable& one) {
+  archive(one.methods, one.chance, one.found);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, FaithfulnessSpread& one) {
+  archive(one.method, one.comprehensiveness, one.sufficiency, one.area, one.curve);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, ExampleRecord& one) {
+  archive(one.line, one.tokens, one.row, one.target, one.probability, one.counted, one.blank_out,
+          one.gradient, one.correlation);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, EvaluateOptions& one) {
+  archive(one.blank_out, one.gradient, one.faithfulness, one.methods);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, Evaluation& one) {
+  archive(one.file, one.options, one.what, one.layers, one.source, one.methods, one.examples,
+          one.correlations, one.truth, one.faithfulness, one.notes, one.timing);
+}
+
 template <class Kind>
 Result read(Reader& reader) {
   Kind one;
@@ -223,6 +280,8 @@ Result read_kind(Reader& reader) {
       return read<Metrics>(reader);
     case 4:
       return read<Generated>(reader);
+    case 5:
+      return read<Evaluation>(reader);
   }
   fail("pickle: holds an unknown kind of result, {}; pickle it again", kind);
 }
@@ -233,7 +292,7 @@ void write_kind(Writer& writer, Result& result) {
   std::visit(
       [&](auto& one) {
         using Kind = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, Info> || std::is_same_v<Kind, Evaluation>)
+        if constexpr (std::is_same_v<Kind, Info>)
           fail("pickle: this kind of result cannot be pickled; save it instead");
         else
           writer(one);
@@ -242,6 +301,15 @@ void write_kind(Writer& writer, Result& result) {
 }
 
 }  // namespace
+
+Attribution copy_of(Attribution& result) {
+  Writer writer;
+  writer(result);
+  Reader reader(writer.bytes);
+  Attribution copy;
+  reader(copy);
+  return copy;
+}
 
 nb::bytes to_bytes(Results& results) {
   Writer writer;

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ._engine import set_threads, threads, version
 from .encoder_decoder import EncoderDecoder, encoder_decoder
 from .errors import Error
+from .evaluation import Evaluation, evaluate
 from .generated import Generation, generate, generation
 from .methods import average, compare, flow, gradient, info, metrics, raw, relevance, rollout, run
 from .result import Attribution, Comparison, Metrics
@@ -48,13 +49,14 @@ _LAZY = {
     "to_parquet": "convert",
 }
 
-__all__ = ["Attribution", "AttentionRollout", "Capture", "Comparison", "EncoderDecoder", "Error", "Generation",
-           "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View", "__version__", "attention_flow", "attention_from_inseq",
-           "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
-           "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
-           "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
-           "metrics", "metrics_over", "models", "open", "raw", "relevance", "rollout", "run", "serve", "set_threads", "threads", "to_pandas",
-           "to_parquet", "torch", "view", "word_attributions"]
+__all__ = ["AttentionRollout", "Attribution", "Capture", "Comparison", "EncoderDecoder", "Error", "Evaluation",
+           "Generation", "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View", "__version__",
+           "attention_flow", "attention_from_inseq", "attention_from_transformer_lens", "attention_rollout", "average",
+           "bertviz_arguments", "captum_records", "capture", "compare", "compare_discard_ratios",
+           "compare_head_fusion", "compat", "compute_attention_attribution", "encoder_decoder", "evaluate", "flow",
+           "generate", "generation", "gradient", "info", "metrics", "metrics_over", "models", "open", "raw",
+           "relevance", "rollout", "run", "serve", "set_threads", "threads", "to_pandas", "to_parquet", "torch",
+           "view", "word_attributions"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 The engine of headwater, as the package uses it. Import headwater instead.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, overload
 
 import numpy
@@ -21,7 +21,7 @@ def set_threads(count: int) -> None:
 class Options:
     """The options of every method, by the words of a preset."""
 
-    def __init__(self, *, preset: str = 'paper', fuse: str | None = None, residual: float | None = None, discard: float | None = None, order: str | None = None, empty: str | None = None, divide: str | None = None, layers: str | None = None, row: str | None = None) -> None: ...
+    def __init__(self, *, preset: str = 'paper', fuse: str | None = None, residual: float | None = None, discard: float | None = None, order: str | None = None, empty: str | None = None, divide: str | None = None, layers: str | None = None, row: str | Sequence[str] | None = None) -> None: ...
 
     def words(self) -> dict[str, Any]:
         """All options except layers and row, as results record them."""
@@ -57,9 +57,9 @@ def from_arrays(layers: list[Any], name: str = 'memory', mask: object | None = N
     Layers in memory, borrowed without a copy: [n, n], [H, n, n] or [B, H, n, n] each, or one array with all of them; mask [n] or [B, n] as floats; tokens: none, one list, or one for each item.
     """
 
-def from_rows(rows: Callable[[int, int, str, int, int], Any], tokens: Sequence[Sequence[str]], heads: Sequence[int], name: str, padded: int, causal: bool) -> Inputs:
+def from_rows(rows: Callable[[int, int, str, int, int], Any], tokens: Sequence[Sequence[str]], heads: Sequence[int], name: str, padded: int, causal: bool, notes: object | None = None) -> Inputs:
     """
-    A batch whose maps a function makes: rows(item, layer, fuse, first, count) gives [count, n] float32 in memory of its own. tokens: a list for each item; heads: of each layer.
+    A batch whose maps a function makes: rows(item, layer, fuse, first, count) gives [count, n] float32 in memory of its own. tokens: a list for each item; heads: of each layer; notes(item) gives what to note once the maps are made.
     """
 
 class Results:
@@ -99,17 +99,6 @@ class Results:
     def row_to_show(self, k: int, panel: int = 0) -> int:
         """The row that is shown where only one is."""
 
-    def add(self, method: str, options: Options, tokens: Sequence[str], rows: Sequence[int], by_layer: Sequence[int], heads: Sequence[int], notes: Sequence[str], name: str, item: int, items: int, padded: int) -> None:
-        """Adds a result that was computed elsewhere; fill() sets its values."""
-
-    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, biases: float) -> None:
-        """
-        Makes an added result one of relevance. target and against: name, id, row, value.
-        """
-
-    def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
-        """Sets the values of an added result: [matrices, rows, n] float32."""
-
     def json(self, item: int | None = None, filter: str = '', renormalise: bool = False, timing: bool = False, list: bool = False) -> str:
         """The results, or one of them, as the JSON that the command writes."""
 
@@ -124,6 +113,35 @@ class Results:
     def __getstate__(self) -> bytes: ...
 
     def __setstate__(self, arg: bytes, /) -> None: ...
+
+    def add(self, method: str, options: Options, tokens: Sequence[str], rows: Sequence[int], by_layer: Sequence[int], heads: Sequence[int], notes: Sequence[str], name: str, item: int, items: int, padded: int) -> None:
+        """Adds a result that was computed elsewhere; fill() sets its values."""
+
+    def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Sets the values of an added result: [matrices, rows, n] float32."""
+
+    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, biases: float) -> None:
+        """
+        Makes an added result one of relevance. target and against: name, id, row, value.
+        """
+
+    def set_gradient(self, k: int, rule: str, name: str, id: int | None, row: int | None, value: float, norm: Sequence[float], times_input: Sequence[float]) -> None:
+        """
+        Makes an added result that of a gradient: its rule, its target, and the input gradients of each token, which may be empty.
+        """
+
+    def add_generated(self, options: Options, name: str, prompt: Sequence[str], generated: Sequence[str], layers: int, own_position: bool, M: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], notes: Sequence[str]) -> None:
+        """
+        Adds a text that was written elsewhere: M is [generated, prompt, layers] float32.
+        """
+
+    def add_metrics(self, numbers: Mapping[str, float], options: Options, heads: Sequence[int], layer: int, name: str, notes: Sequence[str]) -> None:
+        """Adds metrics that were computed elsewhere."""
+
+    def words(self, k: int, panel: int = 0, offsets: Sequence[tuple[int, int]] | None = None) -> Results:
+        """
+        Result k by words: pieces are merged by their offsets or by their marks.
+        """
 
 def labels(tokens: Sequence[str], longest: int = 24) -> list[str]:
     """Tokens as people read them on an axis."""
@@ -175,6 +193,12 @@ def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int]
     """
     Text that a model directory writes, and which prompt tokens each token comes from.
     """
+
+def evaluate(model: str, options: Options, examples: str = '', against: str = '', methods: Sequence[str] = [], filter: str = '', limit: int | None = None, faithfulness: bool = False, ignore_code: bool = False, progress: object | None = None) -> Results:
+    """How well methods agree with what a model's output depends on."""
+
+def evaluation_text(results: Results) -> str:
+    """The tables of an evaluation, as the command prints them."""
 
 def fuse_heads(heads: Annotated[NDArray, dict(shape=(None, None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], fuse: str = 'mean') -> None:
     """Fuses heads [H, rows, columns] of f16, bf16, f32 or f64 into `out`."""

@@ -144,13 +144,16 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
     if "row" in given:
-        if isinstance(given["row"], (list, tuple)):
-            raise Error(f"`row` {given['row']}: several rows are for rollout, average and raw; give one row")
-        given["row"] = str(given["row"])
+        given["row"] = row_words(given["row"])
     for word in ("residual", "discard"):
         if word in given:
             given[word] = number(word, given[word])
     return Options(**given)
+
+
+def row_words(row: Any) -> str | list[str]:
+    """A row as the engine reads it; several as a list."""
+    return [str(one) for one in row] if isinstance(row, (list, tuple, range)) else str(row)
 
 
 def number(word: str, value: Any) -> float:
@@ -172,7 +175,8 @@ def split(words: Mapping[str, Any], known: Sequence[str] = ()) -> tuple[Options,
 def one_row(words: Mapping[str, Any]) -> bool:
     """Whether the keywords ask for a single row, so that the result has no axis for rows."""
     row = words.get("row")
-    return row is not None and not isinstance(row, (list, tuple)) and str(row) not in ("all", "mask")
+    text = row_words(row)
+    return row is not None and isinstance(text, str) and "," not in text and text not in ("all", "mask")
 
 
 def refuse(words: Mapping[str, Any], what: str, refused: Mapping[str, str]) -> None:

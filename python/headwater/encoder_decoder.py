@@ -67,14 +67,15 @@ class EncoderDecoder(Saved):
         """The arrays that .npz holds; `both` is [t, t + s], target tokens, then source tokens."""
         return dict(both=np.asarray(self), target=to_numpy(self.target), source=to_numpy(self.source),
                     encoder=to_numpy(self.encoder), source_tokens=np.array(self.source_tokens),
-                    target_tokens=np.array(self.target_tokens))
+                    target_tokens=np.array(self.target_tokens), options=np.array(json.dumps(self.options)),
+                    notes=np.array(self.notes, dtype=str))
 
     def to_json(self) -> str:
         """All of the result as JSON."""
         return json.dumps({"headwater": _engine.version(), "method": "encoder_decoder", "options": self.options,
                            "source_tokens": self.source_tokens, "target_tokens": self.target_tokens,
                            "target": to_numpy(self.target).tolist(), "source": to_numpy(self.source).tolist(),
-                           "encoder": to_numpy(self.encoder).tolist()}, ensure_ascii=False)
+                           "encoder": to_numpy(self.encoder).tolist(), "notes": self.notes}, ensure_ascii=False)
 
     def _repr_html_(self) -> str:
         from .html import lines

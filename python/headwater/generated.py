@@ -9,27 +9,25 @@ of generate() gives m rows at once, each later step one row. The engine's tracke
 """
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, Mapping, Sequence, Unpack
 
 import numpy as np
 
 from . import _engine
-from .arguments import OptionWords, layers_text, refuse, spelled_out, split
+from .arguments import OptionWords, layers_text, make_options, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
-from .saved import Saved
 from .source import layers_of, refuse_capture_words
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
 
 
-class Generation(Saved):
+class Generation:
     """`M` [n, m, L] of one prompt: generated token, prompt token, layer. `M[s, :, -1]` is token s over the prompt.
 
     `prompt` and `generated` are tokens, `values` is M of the last layer, [n, m]. If headwater's own engine wrote the
@@ -51,6 +49,18 @@ class Generation(Saved):
         self.biases: list[float] = []
         self.images: list[ImageTokens] = []  # of the prompt of a vision-language model
         self._results = results
+        self._layers = 0  # of the model
+
+    def _record(self) -> _engine.Results:
+        """The engine's record, made when it is needed of a text that was written elsewhere."""
+        if self._results is not None:
+            return self._results
+        results = _engine.Results()
+        options = {word: value for word, value in self.options.items() if word != "position"}
+        results.add_generated(make_options(**options), "generate", self.prompt, self.generated, self._layers,
+                              self.options["position"] == "own",
+                              np.ascontiguousarray(to_numpy(self.M), dtype=np.float32), self.notes)
+        return results
 
     def image(self, s: int, k: int = 0) -> ImageAttribution:
         """Image k of the prompt: how much of generated token s comes from each of its patches."""
@@ -95,13 +105,7 @@ class Generation(Saved):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
-        if self._results is not None:
-            return self._results.save(os.fspath(path))
-        super().save(path)
-
-    def arrays(self) -> dict[str, NumPyArray]:
-        """M, prompt and generated, as .npz holds them."""
-        return dict(M=to_numpy(self.M), prompt=np.array(self.prompt), generated=np.array(self.generated))
+        self._record().save(os.fspath(path))
 
     def _page(self, *, only_data: bool = False) -> str:
         if self._results is None:
@@ -121,11 +125,7 @@ class Generation(Saved):
 
     def to_json(self) -> str:
         """All of the result as JSON."""
-        if self._results is not None:
-            return self._results.json()
-        return json.dumps({"headwater": _engine.version(), "method": "generate", "options": self.options,
-                           "prompt": self.prompt, "generated": self.generated, "M": to_numpy(self.M).tolist(),
-                           "notes": self.notes}, ensure_ascii=False)
+        return self._record().json()
 
     def plot(self, *, title: str = "generated tokens over the prompt") -> Any:
         """A matplotlib figure: prompt tokens along x, generated tokens along y."""
@@ -300,7 +300,9 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
                             "attention: without it all rows change with every new token; ask for the rollout of a pass")
             if len(rows):
                 tracker.push(layer, np.array(rows[:, places < last], order="C"))
-    return packed(tracker, m, count, kind, prompt, generated, position, options)
+    out = packed(tracker, m, count, kind, prompt, generated, position, options)
+    out._layers = len(steps[0].layers)
+    return out
 
 
 def packed(tracker: _engine.Tracker, m: int, count: int, kind: Kind, prompt: Sequence[str] | None,

@@ -24,6 +24,11 @@ class ImageTokens:
     positions: list[int]
     grid: tuple[int, ...] | None
 
+    def moved(self, words: list[tuple[int, int]]) -> ImageTokens:
+        """The same among words, of which each is a range of tokens. A patch is always a word of its own."""
+        word = {begin: k for k, (begin, _) in enumerate(words)}
+        return ImageTokens(self.kind, self.number, [word[position] for position in self.positions], self.grid)
+
     def names(self) -> list[str]:
         """A name for each token: <image 0: row,column>, with the frame first in a video."""
         head = f"<{self.kind} {self.number}: "
@@ -61,8 +66,8 @@ class ImageAttribution(Saved):
         return tuple(self.values.shape)
 
     def arrays(self) -> dict[str, NumPyArray]:
-        """The values, as .npz holds them."""
-        return dict(values=self.values)
+        """The values and notes, as .npz holds them."""
+        return dict(values=self.values, notes=np.array(self.notes, dtype=str))
 
     def to_json(self) -> str:
         """All of the result as JSON."""

@@ -1,17 +1,13 @@
 """The methods, on anything that holds attention."""
 from __future__ import annotations
 
-import functools
 import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
-import numpy as np
-
 from . import _engine, arrays
 from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, refuse,
-                        spelled_out, split)
+                        row_words, spelled_out, split)
 from .errors import Error
-from .image import ImageTokens
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
 from .source import Attention, Source, open
@@ -29,9 +25,11 @@ def opened(attention: Attention, words: Mapping[str, Any]) -> tuple[Source, list
     return source, [int(item)], False, options
 
 
-def images_of(source: Source, items: list[int]) -> list[list[ImageTokens]]:
-    """The images of the chosen items."""
-    return [source.images[k] for k in items] if source.images else []
+def attribution(results: _engine.Results, source: Source, items: list[int], batch: bool,
+                words: Mapping[str, Any]) -> Attribution:
+    """What the engine gave for the chosen items."""
+    images = [source.images[k] for k in items] if source.images else []
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), images=images)
 
 
 def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -59,29 +57,6 @@ def on_device(method: str, attention: Attention, words: Mapping[str, Any], *, by
         return None
 
 
-def several(method: str, attention: Attention, words: Mapping[str, Any],
-            one: Callable[..., Attribution]) -> Attribution | None:
-    """The result of several rows, computed one by one; None if the words ask for no list of rows."""
-    rows = words.get("row")
-    if not isinstance(rows, (list, tuple)):
-        return None
-    if not rows:
-        raise Error("`row`: is an empty list, expected the numbers of rows; for example row=[3, 4]")
-    source, items, batch, _ = opened(attention, {**words, "row": None})
-    parts = [one(source if not isinstance(attention, Recorded) else attention, **{**words, "row": row}) for row in rows]
-    results = _engine.Results()
-    options, _ = split({**words, "row": None}, KNOWN)
-    for k, item in enumerate(items):
-        each = [part.item(k) if part.batch else part for part in parts]
-        value = np.stack([arrays.to_numpy(part.values) for part in each], -2)
-        first = each[0]
-        notes = list(dict.fromkeys(note for part in each for note in part.notes))
-        results.add(method, options, first.tokens, [row for part in each for row in part.rows], first.by_layer,
-                    list(source.example(item)["heads"]), notes, first.source, k, len(items), len(first.tokens))
-        results.fill(k, np.ascontiguousarray(value.reshape(len(first.by_layer) or 1, len(rows), -1), dtype=np.float32))
-    return Attribution(results, source.kind, batch=batch)
-
-
 @spelled_out
 def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Words]) -> Attribution:
     """Attention rollout: R = A_(L-1) ... A_0, how much of each output token comes from each input token.
@@ -89,40 +64,29 @@ def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Wor
     The result is [n, n] for one input, [n] with a row, [B, n, n] for a batch (a list if lengths differ). With
     `by_layer` it has one such matrix for each top layer, [L, n, n].
     """
-    if (found := several("rollout", attention, words, functools.partial(rollout, by_layer=by_layer))) is not None:
-        return found
     if (found := on_device("rollout", attention, words, by_layer=by_layer)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
     results = _engine.rollout(source.inputs, items, options, by_layer)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
-                       images=images_of(source, items))
+    return attribution(results, source, items, batch, words)
 
 
 @spelled_out
 def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
     """The mean over layers of the prepared matrices, which some texts call attention flow: [n, n]."""
-    if (found := several("average", attention, words, average)) is not None:
-        return found
     if (found := on_device("average", attention, words)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
-    return Attribution(_engine.average(source.inputs, items, options), source.kind, batch=batch,
-                       one_row=one_row(words), notes=source.notes,
-                       images=images_of(source, items))
+    return attribution(_engine.average(source.inputs, items, options), source, items, batch, words)
 
 
 @spelled_out
 def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Attribution:
     """One layer with its heads fused and nothing added: [n, n]."""
-    if (found := several("raw", attention, words, functools.partial(raw, layer=layer))) is not None:
-        return found
     if (found := on_device("raw", attention, words, layer=layer)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
-    return Attribution(_engine.raw(source.inputs, items, layer, options), source.kind, batch=batch,
-                       one_row=one_row(words), notes=source.notes,
-                       images=images_of(source, items))
+    return attribution(_engine.raw(source.inputs, items, layer, options), source, items, batch, words)
 
 
 @spelled_out
@@ -137,8 +101,7 @@ def flow(attention: Attention, *, column: int | None = None, every_layer: bool =
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, cut, progress)
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
-                       images=images_of(source, items))
+    return attribution(results, source, items, batch, words)
 
 
 @spelled_out
@@ -159,8 +122,7 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words)
     results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), notes=source.notes,
-                       images=images_of(source, items))
+    return attribution(results, source, items, batch, words)
 
 
 @spelled_out
@@ -184,7 +146,9 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
         more: dict[str, Any] = dict(words)
         return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
     source, items, batch, _ = opened(attention, words)
-    results = _engine.relevance(source.inputs, items, rule, str(target), str(against), "" if row is None else str(row),
+    asked = "" if row is None else row_words(row)
+    results = _engine.relevance(source.inputs, items, rule, str(target), str(against),
+                                asked if isinstance(asked, str) else ",".join(asked),
                                 by_layer, heads, edges, steps, str(baseline))
     return Attribution(results, source.kind, batch=batch, one_row=True)
 
@@ -205,8 +169,7 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
             pass  # the engine says what is wrong
     source, _, _, options = opened(attention, words)
     results = _engine.metrics(source.inputs, options, layer)
-    found = results.metrics(0)
-    return Metrics(found["metrics"], found["options"], found["notes"] + source.notes, results)
+    return Metrics(results)
 
 
 @spelled_out
@@ -223,7 +186,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
             raise Error(f"`by` '{by}': takes one source, and two were given; by 'model' takes two")
         first, second = open(attention, **rest), open(other, **rest)
         results = _engine.compare_models(first.inputs, second.inputs, options)
-        return Comparison(results, first.kind, "model", one_row=one_row(words), notes=first.notes + second.notes)
+        return Comparison(results, first.kind, "model", one_row=one_row(words))
     if by is None:
         raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse or method; for example "
                     "by='discard'")
@@ -231,7 +194,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     if source.batch and item is None:
         raise Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
     results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer)
-    return Comparison(results, source.kind, by, one_row=one_row(words), notes=source.notes)
+    return Comparison(results, source.kind, by, one_row=one_row(words))
 
 
 @spelled_out

@@ -1,7 +1,6 @@
 """What the methods return: values of the kind that went in, and everything needed to tell two results apart."""
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, Iterator, Sequence
 
@@ -29,8 +28,7 @@ class Attribution(Arithmetic):
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Array = None, notes: Sequence[str] = (),
-                 images: Sequence[list[ImageTokens]] = ()):
+                 panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row
@@ -51,10 +49,8 @@ class Attribution(Arithmetic):
         self.relevance: Any = [fact["relevance"] for fact in facts] if batch else first["relevance"]
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
-        self._noted = list(notes)  # what the engine's record does not know
         self._images = list(images)  # of each item
-        self._more: list[dict[str, Any]] = []  # and what else, for each item
-        self.notes: list[str] = [note for fact in facts for note in fact["notes"]] + self._noted
+        self.notes: list[str] = list(dict.fromkeys(note for fact in facts for note in fact["notes"]))
         self.values: Array = self._collect(facts) if values is None else values
 
     def _extra(self, name: str, count: int) -> Any:
@@ -148,7 +144,7 @@ class Attribution(Arithmetic):
         k = range(len(self.tokens))[k]
         one = object.__new__(type(self))
         one.__dict__.update(self.__dict__)
-        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"] + self._noted
+        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
         one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
         one.relevance, one.heads, one.edges = (None if part is None else part[k]
                                                for part in (self.relevance, self.heads, self.edges))
@@ -212,8 +208,12 @@ class Attribution(Arithmetic):
         `offsets` are the tokenizer's offset_mapping without padding: pieces without a gap between them are one word.
         Without them, the marks of the pieces ('##', the space marks of BPE and SentencePiece) say where words begin.
         """
-        from .words import merged
-        return merged(self, offsets)
+        if self.batch:
+            raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
+        pairs = None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
+        results = self._record().words(self._k or 0, self._panel, pairs)
+        places = [place.moved(results.facts(0)["pieces"]) for place in self.images]
+        return Attribution(results, self._kind, one_row=self.ndim < 2 + bool(self.by_layer), images=[places])
 
     # -- out of Python
 
@@ -223,13 +223,10 @@ class Attribution(Arithmetic):
 
     def to_json(self, *, filter: str = "", renormalise: bool = False) -> str:
         """The JSON that `headwater ... -o x.json` writes; of a batch, a list."""
-        text = self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
-        return with_notes(text, self._noted, self._more if self._k is None else self._more[self._k:self._k + 1])
+        return self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending. The pictures of a batch are numbered."""
-        if (self._noted or self._more) and os.fspath(path).endswith(".json"):
-            return write_json(path, self.to_json(filter=filter, renormalise=renormalise))
         self._record().save(os.fspath(path), item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
     def plot(self, *, item: int = 0, title: str | None = None, ax: Any = None) -> Any:
@@ -259,22 +256,6 @@ class Attribution(Arithmetic):
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
 
 
-def with_notes(text: str, notes: list[str], more: Sequence[dict[str, Any]] = ()) -> str:
-    """The JSON of one or several results with more notes, and with other fields for each."""
-    if not notes and not more:
-        return text
-    read = json.loads(text)
-    for k, one in enumerate(read if isinstance(read, list) else [read]):
-        one |= more[k] if more else {}
-        one["notes"] = one.get("notes", []) + notes
-    return json.dumps(read, ensure_ascii=False)
-
-
-def write_json(path: str | os.PathLike[str], text: str) -> None:
-    from .saved import write_text, write_whole
-    write_whole(os.fspath(path), {".json": lambda part: write_text(part, text)})
-
-
 def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:
     """The k largest values with their names, by the engine's order: equal values keep theirs."""
     values = np.ascontiguousarray(values)
@@ -296,23 +277,20 @@ class Comparison:
     `agreement` is [P, P]: Spearman's rank correlation between two panels, averaged over their rows.
     """
 
-    def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False,
-                 notes: Sequence[str] = ()):
+    def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False):
         self._results = results
         self.by = by
-        self.notes = list(notes)
         self.panels: Sequence[Attribution] = [Attribution(results, kind, one_row=one_row, panel=panel)
                                               for panel in range(results.panels(0))]
+        self.notes: list[str] = list(dict.fromkeys(note for panel in self.panels for note in panel.notes))
         self.agreement: NumPyArray = results.agreement(0)
 
     def to_json(self, *, filter: str = "") -> str:
         """The JSON that `headwater compare ... -o x.json` writes."""
-        return with_notes(self._results.json(filter=filter), self.notes)
+        return self._results.json(filter=filter)
 
     def save(self, path: str | os.PathLike[str], *, filter: str = "") -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
-        if self.notes and os.fspath(path).endswith(".json"):
-            return write_json(path, self.to_json(filter=filter))
         self._results.save(os.fspath(path), filter=filter)
 
     def plot(self) -> Any:
@@ -366,12 +344,15 @@ class Comparison:
 class Metrics(dict[str, Any]):
     """The eight numbers as a dictionary, with `.options`, `.notes`, `.save(path)` and `.to_json()`."""
 
-    def __init__(self, numbers: dict[str, Any], options: dict[str, Any] | None = None,
-                 notes: list[str] | None = None, results: _engine.Results | None = None):
-        super().__init__(numbers)
-        self.options = options or {}
-        self.notes = notes or []
+    def __init__(self, results: _engine.Results):
+        found = results.metrics(0)
+        super().__init__(found["metrics"])
+        self.options: dict[str, Any] = found["options"]
+        self.notes: list[str] = found["notes"]
         self._results = results
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Metrics, (self._results,)
 
     def _repr_html_(self) -> str:
         from .html import numbers
@@ -379,14 +360,8 @@ class Metrics(dict[str, Any]):
 
     def to_json(self) -> str:
         """The numbers, options and notes as JSON."""
-        if self._results is not None:
-            known = self._results.metrics(0)["notes"]
-            return with_notes(self._results.json(), [note for note in self.notes if note not in known])
-        return json.dumps({"headwater": _engine.version(), "method": "metrics", "options": self.options,
-                           "metrics": dict(self), "notes": self.notes})
+        return self._results.json()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes .json, and what a file or a model gave also as .npz or .html, by the ending."""
-        if self._results is not None and not os.fspath(path).endswith(".json"):
-            return self._results.save(os.fspath(path))
-        write_json(path, self.to_json())
+        """Writes .json .npz or .html, by the ending."""
+        self._results.save(os.fspath(path))

@@ -23,10 +23,9 @@ class Source:
     """
 
     def __init__(self, inputs: _engine.Inputs, kind: Kind, name: str, batch: bool | None = None,
-                 notes: list[str] | None = None, images: list[list[ImageTokens]] | None = None):
+                 images: list[list[ImageTokens]] | None = None):
         self.inputs = inputs
         self.images = images or []  # of each item, of a vision-language model
-        self.notes = notes or []  # for every result
         self.kind = kind
         self.name = name
         self.batch = len(inputs) > 1 if batch is None else batch

@@ -48,6 +48,9 @@ TEST(Options, ReadRowsAndRanges) {
   EXPECT_EQ(parse_row("-1"), (Row{Row::Kind::index, -1}));
   EXPECT_EQ(parse_row("mean").kind, Row::Kind::mean);
   EXPECT_EQ(parse_row("all").kind, Row::Kind::all);
+  EXPECT_EQ(parse_row("3,-1,cls"), Row::list({Row::at(3), Row::at(-1), Row::cls}));
+  expect_error(usage, {"unknown row ''"}, [] { parse_row("3,"); });
+  expect_error(usage, {"unknown row 'lst'", "did you mean 'last'"}, [] { parse_row("3,lst"); });
   EXPECT_EQ(parse_slice(":"), (Slice{0, {}}));
   EXPECT_EQ(parse_slice("2:"), (Slice{2, {}}));
   EXPECT_EQ(parse_slice(":-1"), (Slice{0, -1}));
@@ -88,6 +91,12 @@ TEST(Options, OutOfTheirRangeAreBadUsage) {
     options.discard = value;
     expect_error(usage, {"discard", "from 0 up to but not including 1"}, [&] { check(options); });
   }
+  Options rows;
+  rows.row = Row::list({});
+  expect_error(usage, {"`row`: is an empty list"}, [&] { check(rows); });
+  rows.row = Row::list({Row::at(1), Row::mean});
+  expect_error(usage, {"`row` mean: is not one row of a list"}, [&] { check(rows); });
+  expect_error(usage, {"names several tokens"}, [] { check_one_token(Row::list({Row::cls})); });
   Options edge;
   edge.residual = edge.discard = std::nextafter(1.0, 0.0);
   EXPECT_NO_THROW(check(edge));
@@ -113,6 +122,8 @@ TEST(Rows, AreFoundByNumberOrByToken) {
   EXPECT_EQ(resolve(Row{Row::Kind::mask, 0}, tokens, "f"), (Rows{3, 5}));
   EXPECT_EQ(resolve(Row{Row::Kind::all, 0}, tokens, "f"), (Rows{0, 1, 2, 3, 4, 5}));
   EXPECT_TRUE(resolve(Row{Row::Kind::mean, 0}, tokens, "f").empty());
+  EXPECT_EQ(resolve(Row::list({Row::last, Row::mask, Row::at(0)}), tokens, "f"),
+            (Rows{5, 3, 5, 0}));
   for (int row : {6, -7})
     expect_error(work, {fmt::format("f: has no row {}", row), "expected 0 to 5"}, [&] {
       resolve(Row{Row::Kind::index, row}, tokens, "f");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headwater/core/error.h"
+#include "headwater/result/merge.h"
 
 namespace headwater {
 namespace {
@@ -58,7 +59,7 @@ TEST(Merging, AddsColumnsAndAveragesRows) {
   const float numbers[] = {.5f, .25f, .25f,  //
                            .1f, .2f,  .7f,   //
                            .3f, .4f,  .3f};
-  const Matrix merged = merge(MatrixView(numbers, 3, 3), {{0, 1}, {2}});
+  const Matrix merged = merge(MatrixView(numbers, 3, 3), {{0, 1}, {2}}, {{0, 1}, {2}});
   EXPECT_FLOAT_EQ(merged(0, 0), (.5f + .25f + .1f + .2f) / 2);
   EXPECT_FLOAT_EQ(merged(0, 1), (.25f + .7f) / 2);
   EXPECT_FLOAT_EQ(merged(1, 0), .7f);

@@ -72,7 +72,7 @@ TEST(OneRow, OfAverageAndRawAsksForNoWholeMap) {
   const Attention attention = random_attention(4, 1, 3, n, 52, Weights::smooth);
   InMemory memory(attention);
   const std::unique_ptr<Source> whole = memory.item();
-  for (const Row row : {Row::at(5), Row::last}) {
+  for (const Row& row : {Row::at(5), Row::last}) {
     const int place = row == Row::last ? n - 1 : 5;
     Options options;
     options.row = row;

@@ -35,6 +35,17 @@ def test_the_row_shown_is_the_last_for_causal_attention_and_the_first_otherwise(
     assert "output token 2 'fox'" in run("rollout", fox, "--row", 2).stdout
 
 
+def test_several_rows_are_those_rows_in_their_order(fox):
+    for command in ("rollout", "average", "raw", "flow"):
+        whole, some = ask(command, fox), ask(command, fox, "--row", "4,0,last")
+        assert some["rows"] == [4, 0, 5] and np.allclose(some["values"], np.array(whole["values"])[[4, 0, 5]], atol=1e-6)
+    shown = run("rollout", fox, "--row", "4,0").stdout
+    assert shown == run("rollout", fox, "--row", 4).stdout + "\n" + run("rollout", fox, "--row", 0).stdout
+    assert fails(2, "rollout", fox, "--row", "4,mean").startswith("--row mean: is not one row of a list")
+    assert fails(1, "rollout", fox, "--row", "4,9").startswith(f"{fox}: has no row 9")
+    assert fails(2, "evaluate", "verb-number", "--row", "0,1").startswith("--row: names several tokens")
+
+
 @pytest.mark.parametrize("words", [["raw", "--layer", 1], ["average"], ["metrics"], ["info"],
                                    *(["compare", "--by", by] for by in ("layer", "evolution", "discard", "fuse",
                                                                          "method"))])

@@ -147,6 +147,40 @@ def test_every_command_takes_a_model(tiny):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("model, text", [("bert", "Unbelievable cats! believe the keys"),
+                                         ("llama", "the unbelievable cabinet believe it")])
+@pytest.mark.parametrize("command", ["rollout", "average", "raw"])
+def test_pieces_are_merged_to_words(tiny, model, text, command, tmp_path):
+    tokens = ask(command, tiny[model], "--text", text)
+    offsets = ask("info", tiny[model], "--text", text)["offsets"]
+    words = ask(command, tiny[model], "--text", text, "--merge", "words")
+    values, groups = np.array(tokens["values"]), [list(range(*pair)) for pair in words["pieces"]]
+    assert [j for group in groups for j in group] == list(range(len(values)))
+    summed = np.stack([values[:, group].sum(1) for group in groups], 1)
+    assert np.abs(np.array(words["values"]) - np.stack([summed[group].mean(0) for group in groups])).max() < 1e-6
+    spans = [text.encode()[offsets[group[0]][0]:offsets[group[-1]][1]].decode().strip() for group in groups]
+    assert [word for word in spans if word] == (
+        ["Unbelievable", "cats", "!", "believe", "the", "keys"] if model == "bert" else text.split())
+    assert words["tokens"] == ["[CLS]", *spans[1:-1], "[SEP]"] if model == "bert" else spans
+    assert f"{len(values)} tokens merged to {len(groups)} words" in words["notes"]
+    run(command, tiny[model], "--text", text, "--merge", "words", "-o", tmp_path / "x.svg", "-o", tmp_path / "x.html", "-o",
+        tmp_path / "x.npz")
+    assert "cabinet" in (tmp_path / "x.svg").read_text() or "cats" in (tmp_path / "x.svg").read_text()
+    assert np.load(tmp_path / "x.npz")["pieces"].tolist() == words["pieces"]
+
+
+def test_words_of_one_row_and_what_has_no_words(tiny):
+    text = "the unbelievable cat"
+    tokens = ask("rollout", tiny["bert"], "--text", text, "--row", 2)
+    words = ask("rollout", tiny["bert"], "--text", text, "--row", 2, "--merge", "words")
+    assert words["rows"] == [2] and np.isclose(np.sum(words["values"]), np.sum(tokens["values"]))
+    assert "unbelievable" in run("rollout", tiny["bert"], "--text", text, "--merge", "words").stdout
+    assert "unknown option '--merge'" in fails(2, "flow", tiny["bert"], "--text", text, "--merge", "words")
+    assert fails(2, "rollout", tiny["bert"], "--text", text, "--merge", "words", "--embed-layers", "-o",
+                 "x.html").startswith("--embed-layers: was given together with --merge")
+    assert "did you mean 'words'" in fails(2, "rollout", tiny["bert"], "--text", text, "--merge", "word")
+
+
 def test_two_models_are_compared_over_the_pieces_they_share(tiny):
     result = ask("compare", tiny["bert"], tiny["llama"], "--by", "model", "--text", "the unbelievable cat")
     first, second = result["panels"]

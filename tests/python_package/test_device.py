@@ -59,14 +59,16 @@ def test_metrics_note_empty_rows_as_the_engine_does(layers):
     assert ours.notes == theirs.notes and ours.notes
 
 
-def test_metrics_of_a_device_are_written_as_json_only(layers, tmp_path):
+def test_metrics_of_a_device_are_written_as_those_of_the_engine(layers, tmp_path):
     found = device_metrics(layers)
-    found.save(tmp_path / "m.json")
-    assert json.loads((tmp_path / "m.json").read_text())["metrics"] == dict(found)
-    for name in ("m.png", "m.npz", "m"):
-        with pytest.raises(hw.Error, match="no format has the ending"):
+    for ending in ("json", "npz", "html"):
+        found.save(tmp_path / f"m.{ending}")
+    read = json.loads((tmp_path / "m.json").read_text())
+    assert read["metrics"] == dict(found) and read["layer"] == 3 and read["source"]["heads"] == 3
+    for name, sentence in (("m.png", "metrics are numbers"), ("m", "has no ending")):
+        with pytest.raises(hw.Error, match=sentence):
             found.save(tmp_path / name)
-    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".html", ".json", ".npz"]
 
 
 def test_a_batch_on_a_device_knows_its_heads_and_its_items(layers):

@@ -1,5 +1,6 @@
 """Images among the tokens of vision-language models, and what results offer beyond their values."""
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_input_gradients_come_with_a_gradient():
     grad, = torch.autograd.grad(y, x)
     assert off(found.input_gradient[1], grad[1].norm(dim=-1)[where]) < 1e-4
     assert off(found.input_gradient_times_input[1], (grad * x)[1].sum(-1).detach()[where]) < 1e-4
-    assert json.loads(found.to_json())[1]["input_gradient"] == found.item(1).input_gradient.tolist()
+    assert np.array_equal(np.float32(json.loads(found.to_json())[1]["input_gradient"]), found.item(1).input_gradient)
 
 
 def test_several_rows_are_those_rows(stack):
@@ -98,8 +99,28 @@ def test_several_rows_are_those_rows(stack):
     for words, sentence in ((dict(row=[]), "empty list"), (dict(row=[9]), "row 9")):
         with pytest.raises(hw.Error, match=sentence):
             hw.rollout(stack, **words)
-    with pytest.raises(hw.Error, match="several rows are for rollout, average and raw"):
-        hw.flow(stack, row=[1, 2])
+    flow = hw.flow(stack, row=[4, 1])
+    assert flow.rows == [4, 1] and np.array_equal(flow.values, hw.flow(stack).values[[4, 1]])
+    turned = hw.rollout(stack, row=range(5, -1, -1))
+    assert turned.rows == [5, 4, 3, 2, 1, 0] and off(turned, whole[::-1]) < 1e-6 and turned.shown_row() == 0
+    assert pickle.loads(pickle.dumps(turned)) == turned and hw.rollout(stack, row="3,last") == found
+    with pytest.raises(hw.Error, match="`row` mean: is not one row of a list"):
+        hw.rollout(stack, row=[1, "mean"])
+
+
+def test_several_rows_of_a_gradient():
+    model = make(*TEXT["llama"], attention="sdpa")
+    with hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[1, 2, 3, 4, 5]]))
+    for rule in ("gradient", "gradient-rollout", "chefer"):
+        whole = seen.gradient(17, rule=rule)
+        assert off(seen.gradient(17, rule=rule, row=[4, 0]), whole.values[[4, 0]]) < 1e-6
+        assert off(seen.gradient(17, rule=rule, row=[4, 3, 2, 1, 0]), whole.values.flip(0)) < 1e-6
+    text = "The keys to the cabinet"
+    whole, some = hw.gradient("verb-number", text=text), hw.gradient("verb-number", text=text, row=[2, 0])
+    assert off(some, whole.values[[2, 0]]) < 1e-6 and some.rows == [2, 0] and some.shown_row() == 1
+    with pytest.raises(hw.Error, match="names several tokens"):
+        hw.relevance("verb-number", text=text, row=[2, 0])
 
 
 def test_results_are_used_in_expressions(stack):

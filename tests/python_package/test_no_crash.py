@@ -209,3 +209,16 @@ def test_layers_that_are_not_there(layer):
             lambda out: out[0].sum(), layer=layer)):
         with pytest.raises(hw.Error, match=f"no layer {layer}|layer {layer}"):
             ask()
+
+
+@pytest.mark.parametrize("family", ["XLM", "Flaubert"])
+def test_text_written_at_masks_is_refused_for_what_it_is(family):
+    import transformers as hf
+    torch.manual_seed(3)
+    config = getattr(hf, f"{family}Config")(emb_dim=32, n_layers=2, n_heads=4, n_words=90, max_position_embeddings=64,
+                                            mask_token_id=3, bos_token_id=1, eos_token_id=4, pad_token_id=2)
+    model, ids = getattr(hf, f"{family}WithLMHeadModel")(config).eval(), ids_and_mask("none")[0][:1, :6]
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(ids, attention_mask=torch.ones_like(ids), **GREEDY)
+    with pytest.raises(hw.Error, match="writes each token at a mask after the text"):
+        seen.generation()

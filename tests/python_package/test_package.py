@@ -70,7 +70,7 @@ def test_the_keywords_that_help_shows_are_taken(stack):
 
 def test_a_capture_shows_only_what_is_for_callers():
     methods = {"average", "compare", "encoder_decoder", "flow", "generation", "gradient", "heads", "layers", "maps", "metrics",
-               "raw", "rollout", "stacks"}
+               "raw", "relevance", "rollout", "stacks"}
     assert {name for name in dir(hw.Capture) if not name.startswith("_")} == methods
     assert {name for name in vars(hw.Capture(torch.nn.Linear(1, 1))) if not name.startswith("_")} == {"how", "model"}
 

@@ -175,6 +175,7 @@ def inputs_of(model, padded):
         out.append(("text and patches", patches_of(model, text, generator)))
     if "pixel_values" in parameters and text:
         out.append(("text and image", dict(text, pixel_values=pixels)))
+        out.append(("text and images", dict(text, pixel_values=pixels[:, None])))
     if text:
         out.append(("text", text))
     if "bbox" in parameters and text:

@@ -134,8 +134,7 @@ Evaluator::Evaluator(const Options& options, const EvaluateOptions& what)
     fail_usage(
         "`preset` metrics: is not supported by gradient rules, expected another preset; leave it "
         "out");
-  if (options.row.kind == Row::Kind::mean)
-    fail_usage("`row` mean: is not a token, expected one output token; leave it out");
+  check_one_token(options.row);
   so_far_.options = options;
   so_far_.what = what;
   for (const std::string& name : what.methods) check_method(name);

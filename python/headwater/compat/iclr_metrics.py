@@ -60,4 +60,4 @@ def compute_attention_attribution(model: torch.nn.Module, input_batch: Mapping[s
     """
     check_model(model)
     each, notes = item_sums(model, input_batch, layer_idx, attention_layer_pattern, stack=stack)
-    return Metrics(total_of(each).numbers(), Fold.OPTIONS.words(), notes)
+    return total_of(each).metrics(Fold.OPTIONS, layer_idx, type(model).__name__, notes)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Mapping, Unpack
 
 import torch
@@ -24,6 +25,8 @@ from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
 if TYPE_CHECKING:
     from .recording import Recording
 
+Mended = dict[tuple[int, int], dict[int, int]]  # of item and layer: how many heads of each row were replaced
+
 
 @dataclass
 class Answer:
@@ -45,8 +48,9 @@ class Answer:
         devices = [record.device for record in self.records]
         return next((one for one in devices if one.type != "cpu"), devices[0])
 
-    def rows(self) -> Rows:
-        device = self.device
+    def rows(self, mended: Mended | None = None) -> Rows:
+        """Makes maps. `mended` gets the rows that NaN made the identity's."""
+        device, found = self.device, {} if mended is None else mended
         positions: dict[tuple[int, torch.device], Positions] = {}
 
         def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
@@ -56,9 +60,16 @@ class Answer:
                             "others with `item`")
             if keep is not None and keep.device != record.device:
                 keep = positions.setdefault((item, record.device), keep.to(record.device))
-            return record.map(item, fuse, range(first, first + count), keep, keep, self.nan).to(device)
+            counts = found.setdefault((item, layer), {})
+            return record.map(item, fuse, range(first, first + count), keep, keep, self.nan, counts).to(device)
 
         return rows
+
+    def notes_of(self, mended: Mended, item: int) -> list[str]:
+        """What to note about a result of an item, once its maps are made."""
+        count = sum(sum(rows.values()) for (which, _), rows in mended.items() if which == item)
+        return self.notes + ([f"{count} row(s) of heads with NaN or infinite weights became identity rows"] if count
+                             else [])
 
     @property
     def heads(self) -> list[int]:
@@ -70,20 +81,22 @@ class Answer:
 
     def source(self) -> Source:
         """For the engine, which reads it map by map."""
-        made = self.rows()
+        mended: Mended = {}
+        made = self.rows(mended)
 
         def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
             return made(item, layer, fuse, first, count).cpu()
 
         inputs = _engine.from_rows(rows, [words or ["<padding>"] for words in self.tokens], self.heads, self.name,
-                                   self.length, self.records[0].causal)
-        return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, notes=self.notes,
-                      images=self.images)
+                                   self.length, self.records[0].causal, partial(self.notes_of, mended))
+        return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, images=self.images)
 
     def maps(self) -> Maps:
         """For torch, on a device."""
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)
+
+        mended: Mended = {}
 
         def folded(item: int, layer: int, rows: FewRows, options: Mapping[str, Any], as_it_is: bool,
                    given: bool) -> FewRows | None:
@@ -92,9 +105,10 @@ class Answer:
             return fold(record, item, keep, rows, options, as_it_is, given)
 
         one_place = len({record.device for record in self.records}) == 1
-        return Maps(self.rows(), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
+        return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
-                    coarse=all(record.is_half for record in self.records), notes=self.notes, images=self.images,
+                    coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
+                    images=self.images,
                     fold=folded if self.device.type == "cuda" else None)
 
 

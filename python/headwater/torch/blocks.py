@@ -81,9 +81,15 @@ def heads_of(fuse: str, heads: int) -> range:
     return range(head % heads, head % heads + 1)
 
 
-def mended(map: Tensor, first: int) -> Tensor:
-    """Replaces rows that hold NaN by the identity's, in place: row r of [..., rows, keys] is token first + r."""
+def mend(map: Tensor, first: int, row: int, mended: dict[int, int]) -> Tensor:
+    """Replaces rows that hold NaN by the identity's, in place: row r of [..., rows, keys] has its 1 in column first + r.
+
+    Adds to `mended` how many of the leading axis it replaced in each row, counted from `row` on.
+    """
     bad = ~torch.isfinite(map.sum(-1))
+    for r, count in enumerate(bad.reshape(-1, bad.shape[-1]).sum(0).tolist()):
+        if count:
+            mended[row + r] = mended.get(row + r, 0) + count
     map.masked_fill_(bad[..., None], 0)
     places = torch.arange(map.shape[-2], device=map.device)
     own = (torch.arange(map.shape[-1], device=map.device) == (places + first)[:, None]) & bad[..., None]

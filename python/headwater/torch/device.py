@@ -146,7 +146,7 @@ def pick(matrix: Tensor, rows: list[int] | str) -> Tensor:
     """The chosen rows, or their mean."""
     if isinstance(rows, str):
         return matrix.mean(0, keepdim=True)
-    return matrix if len(rows) == len(matrix) else matrix[rows]
+    return matrix if rows == list(range(len(matrix))) else matrix[rows]
 
 
 def mean_of_layers(maps: Maps, item: int, options: _engine.Options,
@@ -183,7 +183,7 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
         begin, end = options.range(len(maps.heads), maps.name)
         results.add(method, options, maps.tokens[k], [] if isinstance(rows, str) else rows,
                     list(range(begin, end)) if by_layer else [], maps.heads,
-                    ([_engine.empty_rows_note(empty, options)] if empty else []) + maps.notes, maps.name, k,
+                    maps.notes(k) + ([_engine.empty_rows_note(empty, options)] if empty else []), maps.name, k,
                     len(maps.tokens), maps.padded)
         value = torch.stack(matrices) if by_layer else matrices[0]
         values.append(value[..., 0, :] if one_row(words) and value.shape[-2] == 1 else value)
@@ -200,19 +200,18 @@ class DeviceAttribution(Attribution):
     rule: str | None = None  # of a gradient
     target: Any = None  # of a gradient: name, id, row and value of the output; of a batch, a list
 
-    def _set_target(self, rule: str, targets: list[dict[str, Any]]) -> None:
-        self.rule, self.target = rule, targets if self.batch else targets[0]
-        self._more = [dict(rule=rule, target=one) for one in targets]
-
     input_gradient: Any = None  # of a gradient: the length of dy/dx for each token's embedding x; of a batch, a list
     input_gradient_times_input: Any = None  # and x dy/dx
 
-    def _set_inputs(self, each: list[tuple[Tensor, Tensor]]) -> None:
-        norms, times = [norm for norm, _ in each], [product for _, product in each]
-        self.input_gradient = norms if self.batch else norms[0]
-        self.input_gradient_times_input = times if self.batch else times[0]
-        for fields, norm, product in zip(self._more, norms, times):
-            fields |= dict(input_gradient=norm.tolist(), input_gradient_times_input=product.tolist())
+    def _set_target(self, rule: str, targets: list[dict[str, Any]], inputs: list[tuple[Tensor, Tensor]] | None) -> None:
+        self.rule, self.target = rule, targets if self.batch else targets[0]
+        for k, one in enumerate(targets):
+            norm, times = ([], []) if inputs is None else (part.tolist() for part in inputs[k])
+            self._results.set_gradient(k, rule, one["name"], one.get("id"), one.get("row"), one["value"], norm, times)
+        if inputs is not None:
+            norms, products = [norm for norm, _ in inputs], [times for _, times in inputs]
+            self.input_gradient = norms if self.batch else norms[0]
+            self.input_gradient_times_input = products if self.batch else products[0]
 
     def item(self, k: int) -> Attribution:
         """Item k of a batch as a result of its own. It shares its values with this one."""
@@ -248,6 +247,6 @@ def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
         matrices, gone = roll(maps, k, options, list(range(len(maps.tokens[k]))), False)
         total.add(maps.map(k, range(len(maps.heads))[layer], "mean"), matrices[0])
         empty += gone
-    begin, end = options.range(len(maps.heads), maps.name)
-    notes = ([_engine.empty_rows_note(empty, options)] if empty else []) + maps.notes
-    return Metrics(total.numbers(), options.words() | {"layers": [begin, end]}, notes)
+    notes = dict.fromkeys(note for k in range(len(maps.tokens)) for note in maps.notes(k))
+    total.heads = maps.heads
+    return total.metrics(options, layer, maps.name, [*notes, *([_engine.empty_rows_note(empty, options)] if empty else [])])

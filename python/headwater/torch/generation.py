@@ -119,6 +119,7 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     text = texts_of(seen, choose(stacks, words.pop("stack", None), seen.model), call)
     first, entry = text.first, text.runs[0].entries[0]
     places = places_of(beam_indices, item, len(text.runs), first.batch)
+    check_ends(text, seen.model)
     check_places(text, places)
     ids = ids_of(entry.told, first.batch, first.queries)
     m = prompt_length(text, ids)
@@ -181,6 +182,16 @@ def prompt_mask(text: Text, m: int) -> Tensor | None:
                 return told_mask([{"attention_mask": given[:, :m]}], text.first.batch, m, text.first.device)
     unseen = masked_keys(text.first)
     return ~unseen[:, :m] if unseen is not None and unseen.shape[1] >= m else None
+
+
+def check_ends(text: Text, model: torch.nn.Module) -> None:
+    """Raises for models such as XLM, which write each token at a mask that no later pass reads again."""
+    mask = getattr(getattr(model, "config", None), "mask_token_id", None)
+    ids = [ids_of_run(run) for run in text.runs]
+    if mask is not None and text.prompt is not None and all(
+            one is not None and bool((one[:, -1] == mask).all()) and one.shape[1] > text.prompt for one in ids):
+        raise Error(f"{type(model).__name__}: writes each token at a mask after the text, which later passes do not read, "
+                    "expected tokens that are read where they are written; ask for the rollout of a pass")
 
 
 def check_places(text: Text, places: list[int]) -> None:

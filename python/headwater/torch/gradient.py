@@ -71,10 +71,8 @@ def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, posi
         values.append(value)
         notes.append([*noted, *asked.notes])
     result = packed(asked, values, notes, items, options, len(asked.tokens) > 1 and item is None, words)
-    result._set_target(rule, [targets[k] for k in items])
     inputs = input_gradients(asked, y)
-    if inputs is not None:
-        result._set_inputs([inputs[k] for k in items])
+    result._set_target(rule, [targets[k] for k in items], None if inputs is None else [inputs[k] for k in items])
     return result
 
 

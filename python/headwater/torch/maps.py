@@ -29,6 +29,10 @@ def never(item: int) -> bool:
     return False
 
 
+def no_notes(item: int) -> list[str]:
+    return []
+
+
 @dataclass
 class Maps:
     """Fused maps of a batch on a device. No more than a few n x n matrices exist at a time."""
@@ -42,7 +46,7 @@ class Maps:
     batch: bool
     lower: Callable[[int], bool] = never  # whether the maps of an item are lower triangular
     coarse: bool = False  # whether the maps come from half precision
-    notes: list[str] = field(default_factory=list)  # for every result
+    notes: Callable[[int], list[str]] = no_notes  # of an item, once its maps are made
     images: list[list[ImageTokens]] = field(default_factory=list)  # of each item, of a vision-language model
     fold: Fold | None = None  # rows through a layer without its map; returns None where it needs the map
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from .. import _engine
 from ..arguments import make_options
 from ..errors import Error
+from ..result import Metrics
 from . import memory
 from .capturing import Capture
 from .device import prepare
@@ -31,6 +32,7 @@ class Sums:
         self.entries = self.rows = self.items = self.length = 0
         self.attention = self.entropy = self.concentration = self.rollout_entropy = 0.0
         self.max_attention = self.rollout_max = 0.0
+        self.heads: list[int] = []  # of each layer
 
     def add(self, attention: Tensor, rollout: Tensor) -> None:
         """Adds one item: A and R, [n, n] each."""
@@ -53,6 +55,13 @@ class Sums:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in ("length", "max_attention", "rollout_max"):
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
+        self.heads = self.heads or other.heads
+
+    def metrics(self, options: _engine.Options, layer: int, name: str, notes: list[str]) -> Metrics:
+        """The metrics of what was added, as a result."""
+        results = _engine.Results()
+        results.add_metrics(self.numbers(), options, self.heads, range(len(self.heads))[layer], name, notes)
+        return Metrics(results)
 
     def numbers(self) -> dict[str, Any]:
         return dict(mean_attention=self.attention / self.entries, max_attention=self.max_attention,
@@ -202,7 +211,10 @@ def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
                     "headwater.capture and .metrics(missing='residual')")
     found = folds.get(seen._layout.place(answer.layers[0]).stack)
     assert found is not None, "a stack that was chosen has layers that were folded"
-    return found.sums(), answer.notes
+    sums = found.sums()
+    for one in sums:
+        one.heads = answer.heads
+    return sums, answer.notes
 
 
 def chunked_maps(model: torch.nn.Module, batch: Mapping[str, Any], size: int) -> tuple[Tensor, ...] | None:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from .. import _engine
 from ..errors import Error
-from .blocks import Block, Crop, Positions, behind, heads_of, mended, products
+from .blocks import Block, Crop, Positions, behind, heads_of, mend, products
 
 # How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
 BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
@@ -175,10 +175,11 @@ class Record:
     # -- maps
 
     def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
-            nan: str = "error") -> Tensor:
+            nan: str = "error", mended: dict[int, int] | None = None) -> Tensor:
         """[count, keys] float32 of an item, on the record's device: `rows` counts the real rows; real keys only.
 
-        A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later.
+        A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later. `mended`
+        gets how many heads of each row were replaced.
         """
         self._need_numbers()
         map = self._map(item, fuse, rows, real, real_keys)
@@ -187,10 +188,11 @@ class Record:
         bad = ~torch.isfinite(map.sum(-1))
         if not bool(bad.any()):
             return map
-        if nan == "identity" and self.weights is None:
-            return self._by_blocks(item, fuse, rows, real, real_keys, mend=True)
         if nan == "identity":
-            return mended(map, rows.start)
+            counts = {} if mended is None else mended
+            counts.update(dict.fromkeys(rows, 0))
+            return mend(map, rows.start, rows.start, counts) if self.weights is not None else \
+                self._by_blocks(item, fuse, rows, real, real_keys, counts)
         row = rows.start + int(bad.nonzero()[0])
         raise Error(f"{self.name or 'capture'}: row {row} of item {item} holds a number that is not finite, expected "
                     "probabilities; the model computed it: check its weights and precision, or say `nan`='identity'")
@@ -211,14 +213,15 @@ class Record:
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
     def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
-                   mend: bool = False) -> Tensor:
+                   mended: dict[int, int] | None = None) -> Tensor:
         out = torch.zeros(len(rows), self.keys if real_keys is None else len(real_keys), device=self.device)
         begun: set[int] = set()
         heads = heads_of(fuse, self.heads)
         for some, block in self.probabilities(item, rows, real, real_keys, heads):
             target = block.of(out)
-            if mend:
-                mended(block.values, rows.start + block.first - block.low)
+            if mended is not None:
+                begin = rows.start + block.first
+                mend(block.values, begin - block.low, begin, mended)
             if len(some) == len(heads) and (fuse == "mean" or len(heads) == 1):
                 torch.sum(block.values, 0, out=target)
             elif fuse == "mean":
@@ -355,7 +358,7 @@ class PassingOn(Record):
         return self._size
 
     def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
-            nan: str = "error") -> Tensor:
+            nan: str = "error", mended: dict[int, int] | None = None) -> Tensor:
         n = self._size if real_keys is None else len(real_keys)
         return torch.eye(n, device=self.device)[rows.start:rows.stop]
 
