@@ -31,6 +31,15 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 sweep: ## captures of every class that transformers can build, against eager attention; after make test
 	@$(PYTHON) tests/sweep/sweep.py
 
+.PHONY: kills
+kills: ## headwater attribute, killed at random moments, fifty times; after make test
+	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
+
+.PHONY: engines
+engines: ## hw.Attributor in Ray Data and in datasets, with the real packages; after make test
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tools/engines.txt
+	@$(PYTHON) -m pytest -ra tests/engines
+
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
@@ -39,6 +48,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
+	@$(PYTHON) bench/dataset.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
 

@@ -156,6 +156,7 @@ Request parse(int count, const char* const* words) {
     unknown("command", left[0], names);
   }
   Entry& entry = *std::ranges::find(entries, chosen[0], &Entry::app);
+  if (entry.command->takes_any_words()) return {std::move(entry.command), ""};
   if (option_left) unknown("option", left[0], entry.option_names());
   if (!left.empty())
     fail_usage("'{}' was not expected after '{}'; quote names that have spaces", left[0],

@@ -15,10 +15,17 @@ void copy(MatrixView from, MatrixSpan to) {
 }  // namespace
 
 Backward::Backward(const Model& model, int n, Propagation& how)
-    : model_(model), shape_(model.architecture()), how_(how) {
-  const int queries = shape_.heads * shape_.head_size;
-  if (shape_.rope) angles_ = angles(*shape_.rope, 0, n, n);
-  if (shape_.window_rope) window_angles_ = angles(*shape_.window_rope, 0, n, n);
+    : Backward(model, std::vector<int>{n}, how) {}
+
+Backward::Backward(const Model& model, std::vector<int> lengths, Propagation& how)
+    : model_(model),
+      shape_(model.architecture()),
+      how_(how),
+      inputs_(std::move(lengths)),
+      distances_(inputs_.distances(model)) {
+  const int n = inputs_.rows(), queries = shape_.heads * shape_.head_size;
+  if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
+  if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
   if (!shape_.attention_out_norm.empty()) attended_ = Matrix(n, shape_.width);
   if (!shape_.feed_out_norm.empty()) added_ = Matrix(n, shape_.width);
   normed_ = Matrix(n, shape_.width);
@@ -29,7 +36,6 @@ Backward::Backward(const Model& model, int n, Propagation& how)
   if (!shape_.query_norm.empty() && how.attention.scores != 0)
     before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
-  distances_ = model.distances(n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -51,9 +57,11 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
   attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
 }
 
-kernel::Attention Backward::attention(const LayerWeights& layer) {
-  kernel::Attention attention = attention_of(shape_, layer, projected_);
-  attention.distances = distances_;
+kernel::Attention Backward::attention(const LayerWeights& layer, int k) {
+  const int n = inputs_.length(k);
+  kernel::Attention attention =
+      attention_of(shape_, layer, MatrixSpan(projected_).rows(inputs_.first(k), n));
+  attention.distances = distances_.at(n);
   return attention;
 }
 
@@ -64,7 +72,10 @@ void Backward::run(const LayerWeights& layer, MatrixView input) {
   project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
   place(shape_, layer, angles_of(layer), projected_);
-  kernel::attention(attention(layer), mixed_, {});
+  inputs_.each([&](int k) {
+    kernel::attention(attention(layer, k),
+                      MatrixSpan(mixed_).rows(inputs_.first(k), inputs_.length(k)), {});
+  });
   copy(input, middle_);
   if (shape_.parallel) {
     // The feed-forward half starts from the block's input.
@@ -146,10 +157,13 @@ void Backward::attend_backward(const LayerWeights& layer, MatrixView input, Matr
   const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
   how_.absorb(mixed, layer.mixed.bias);
   kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
-  kernel::attention_backward(
-      attention(layer), heads_, how_.attention,
-      {queries_of(shape_, columns_), keys_of(shape_, columns_), values_of(shape_, columns_)},
-      fused);
+  inputs_.each([&](int k) {
+    const int first = inputs_.first(k), n = inputs_.length(k);
+    const MatrixSpan columns = MatrixSpan(columns_).rows(first, n);
+    kernel::attention_backward(
+        attention(layer, k), MatrixView(heads_).rows(first, n), how_.attention,
+        {queries_of(shape_, columns), keys_of(shape_, columns), values_of(shape_, columns)}, fused);
+  });
   place_backward(shape_, layer, angles_of(layer), how_, before_, columns_);
   if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);

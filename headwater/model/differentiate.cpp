@@ -46,7 +46,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   answer.target = choose_target(model_, classifier, description_, request, run.finished);
   Propagation how;
   Matrix gradient(n, shape.width);
-  add_target(model_, run, answer.target, how, gradient);
+  add_target(model_, run.finished, answer.target, how, gradient);
   model_.finish_backward(run.hidden, how, gradient);
   LayerCalls calls;
   calls.map = [&](int layer) { return wanted(layer) ? fused(layer) : kernel::HeadMap(); };

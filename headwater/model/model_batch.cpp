@@ -49,7 +49,8 @@ void check_length(const Model& model, const ModelInput& input, const std::string
 
 }  // namespace
 
-ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput& input) const {
+ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput& input,
+                                       const std::string& what) const {
   const Tokenizer* tokenizer = model_->tokenizer();
   if (!tokenizer)
     fail(
@@ -67,9 +68,6 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   encoding.ids.resize(count);
   encoding.tokens.resize(count);
   encoding.types.resize(count);
-  const bool alone = input.texts.size() + input.prompts.size() == 1;
-  const std::string what = alone ? fmt::format("the {}", input.texts.empty() ? "prompt" : "text")
-                                 : fmt::format("text {}", items_.size());
   if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
     fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
          model_->name(), what);
@@ -124,6 +122,10 @@ ModelBatch::Item ModelBatch::image_item(const std::string& path,
 
 ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
                        const std::string& name)
+    : ModelBatch(std::move(model), input, name, {}) {}
+
+ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
+                       const std::string& name, const BadText& bad)
     : model_(std::move(model)), description_(model_description(*model_)) {
   // Without an input, where the model is says more than what it was called.
   description_.name = input.empty() ? model_->name() : name;
@@ -135,8 +137,17 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
   } else if (!input.ids.empty()) {
     items_.push_back(ids_item(input));
   } else {
-    for (const auto* texts : {&input.texts, &input.prompts})
-      for (const std::string& text : *texts) items_.push_back(text_item(text, input));
+    const std::vector<std::string>& texts = input.texts.empty() ? input.prompts : input.texts;
+    const std::string one = input.texts.empty() ? "the prompt" : "the text";
+    for (size_t k = 0; k < texts.size(); ++k) {
+      try {
+        items_.push_back(
+            text_item(texts[k], input, texts.size() == 1 || bad ? one : fmt::format("text {}", k)));
+      } catch (const Error& error) {
+        if (!bad) throw;
+        bad(k, error);
+      }
+    }
   }
   for (size_t k = 0; k < items_.size(); ++k) {
     items_[k].description.item = static_cast<int>(k);
@@ -150,6 +161,32 @@ std::unique_ptr<Source> ModelBatch::item(int k) {
   if (item.description.patches)
     return std::make_unique<ModelSource>(model_, item.description, item.pixels);
   return std::make_unique<ModelSource>(model_, item.description, item.text);
+}
+
+std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {
+  std::vector<std::unique_ptr<Source>> out;
+  for (size_t first = 0; first < items.size();) {
+    std::vector<PackedText> texts;
+    size_t tokens = 0, end = first;
+    for (; end < items.size(); ++end) {
+      const size_t n = items_[static_cast<size_t>(items[end])].text.ids.size();
+      if (!Pack::takes(n) || (end > first && tokens + n > Pack::tokens)) break;
+      tokens += n;
+      const Item& one = items_[static_cast<size_t>(items[end])];
+      texts.push_back({one.description, one.text});
+    }
+    if (texts.size() < 2) {
+      out.push_back(item(items[first]));
+      ++first;
+      continue;
+    }
+    const auto pack = std::make_shared<Pack>(model_, std::move(texts));
+    for (size_t place = 0; first < end; ++first, ++place) {
+      const Item& one = items_[static_cast<size_t>(items[first])];
+      out.push_back(std::make_unique<ModelSource>(model_, one.description, one.text, pack, place));
+    }
+  }
+  return out;
 }
 
 std::string ModelBatch::reading() const {

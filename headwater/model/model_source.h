@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/pack.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
@@ -25,6 +26,10 @@ class ModelSource : public Source, public Differentiable {
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
+  /// Text `place` of a pack, which the other sources of the pack share.
+  ModelSource(std::shared_ptr<const Model> model, Description description, TextInput text,
+              std::shared_ptr<Pack> pack, size_t place);
+  ~ModelSource() override;
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
@@ -36,11 +41,15 @@ class ModelSource : public Source, public Differentiable {
   /// The same; without edges, memory is linear in n.
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
+  std::vector<Outcome> outcomes(const Logit& logit,
+                                std::span<const std::vector<int>> blanked) override;
 
  private:
   struct Kept {
     Matrix queries, keys;
   };
+  /// Its maps, if its pack has them; else empty.
+  std::span<const Matrix> packed(const Fuse& fuse, Range range) const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
 
@@ -48,6 +57,8 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed() const;
   /// The same with some tokens blanked out.
   Matrix embed_without(std::span<const int> tokens) const;
+  /// The outcome of a pass through all layers, whose last hidden states these are.
+  Outcome outcome_of(const Logit& logit, MatrixView hidden) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
   /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
@@ -71,8 +82,10 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
-  bool visited_ = false;    // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  std::shared_ptr<Pack> pack_;  // null if the input runs on its own
+  size_t place_ = 0;            // in the pack
+  bool visited_ = false;        // a pass that kept nothing has run
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

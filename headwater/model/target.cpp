@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <limits>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/model/probability.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 #include "headwater/source/mask.h"
 
@@ -109,7 +111,17 @@ class Choice {
   }
 
   Logit logit(int r, int id) const {
-    return {name_of(first_ + r, id), id, first_ + r, double{logits_(r, id)}};
+    return {name_of(first_ + r, id), id, first_ + r, double{logits_(r, id)}, probability(r, id)};
+  }
+
+  // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
+  double probability(int r, int id) const {
+    if (classifier_.kind() != Classifier::Kind::answers)
+      return softmax_at({logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id));
+    if (logits_.rows() < n_) return std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> beside;
+    for (int t = 0; t < n_; ++t) beside.push_back(double{logits_(t, id)});
+    return softmax_at(beside, static_cast<size_t>(r));
   }
 
   std::string name_of(int row, int id) const {

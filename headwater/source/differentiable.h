@@ -1,6 +1,7 @@
 // A model's output for one input: what it depends on, and how it changes without some tokens.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "headwater/source/gradient.h"
 #include "headwater/source/relevance.h"
@@ -25,6 +26,10 @@ class Differentiable {
   /// image, the patch becomes the mean colour (0 after normalisation). One forward pass. Throws
   /// Error if the model has neither token, or if a token is not a patch of the image.
   virtual Outcome outcome(const Logit& logit, std::span<const int> blanked) = 0;
+  /// The same for each of several sets of tokens. A model runs several of them together; the
+  /// results are the same bytes.
+  virtual std::vector<Outcome> outcomes(const Logit& logit,
+                                        std::span<const std::vector<int>> blanked);
 };
 
 /// source.differentiable(). Throws Error if the source is only attention.

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
                          compare_head_fusion, compute_attention_attribution)
     from .convert import (attention_from_inseq, attention_from_transformer_lens, bertviz_arguments, captum_records,
                           to_pandas, to_parquet, word_attributions)
+    from .data.attributor import Attributor
+    from .data.read import read
+    from .data.summary import DataSummary, summarise
     from .dataset import Summary, metrics_over
     from .torch import Capture, capture
 
@@ -39,18 +42,19 @@ _LAZY = {
     "AttentionRollout": "compat", "compare_discard_ratios": "compat", "compare_head_fusion": "compat",
     "ICLRMetrics": "compat", "compute_attention_attribution": "compat",
     "attention_rollout": "compat", "attention_flow": "compat",
-    "metrics_over": "dataset", "Summary": "dataset",
+    "metrics_over": "dataset", "Summary": "dataset", "Attributor": "data.attributor", "read": "data.read",
+    "DataSummary": "data.summary", "summarise": "data.summary",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",
     "to_parquet": "convert",
 }
 
-__all__ = ["Attribution", "AttentionRollout", "Capture", "Comparison", "EncoderDecoder", "Error", "Generation",
+__all__ = ["Attribution", "AttentionRollout", "Attributor", "Capture", "Comparison", "DataSummary", "EncoderDecoder", "Error", "Generation",
            "ICLRMetrics", "Metrics", "Source", "Summary", "__version__", "attention_flow", "attention_from_inseq",
            "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
            "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
            "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
-           "metrics", "metrics_over", "models", "open", "raw", "relevance", "rollout", "run", "set_threads", "threads", "to_pandas",
+           "metrics", "metrics_over", "models", "open", "raw", "read", "relevance", "rollout", "run", "set_threads", "summarise", "threads", "to_pandas",
            "to_parquet", "torch", "word_attributions"]
 
 
