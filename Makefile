@@ -28,8 +28,14 @@ test: build/release/build.ninja ## build and run all tests, C++ and Python
 	@$(PYTHON) -m pytest -ra tests/python_package tests/sweep
 
 .PHONY: sweep
-sweep: ## captures of every class that transformers can build, against eager attention; after make test
+sweep: ## captures of every class that transformers can build, attention and relevance; after make test
 	@$(PYTHON) tests/sweep/sweep.py
+	@$(PYTHON) tests/sweep/relevance.py
+
+.PHONY: faults
+faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
+	@tools/setup venv
+	@$(PYTHON) tests/faults/faults.py
 
 .PHONY: kills
 kills: ## headwater attribute, killed at random moments, fifty times; after make test

@@ -20,6 +20,7 @@
 #include "bench/flow_competitors.h"
 #include "headwater/core/threads.h"
 #include "headwater/headwater.h"
+#include "headwater/layer/layers.h"
 #include "headwater/method/flow/pairs.h"
 #include "tests/flow/kinds.h"
 

@@ -93,7 +93,7 @@ class Bench {
     example.layers = model_->architecture().layers;
     example.heads.assign(static_cast<size_t>(example.layers), model_->architecture().heads);
     example.causal = model_->architecture().causal;
-    hw::ModelSource source(*model_, example, [&] { return model_->embed(input_); });
+    hw::ModelSource source(model_, example, input_);
     result_ = std::move(hw::rollout(source).values.at(0));
   }
 
@@ -124,7 +124,7 @@ class Bench {
     return fmt::format(R"({{"rows": {}}})", result_.rows());
   }
 
-  std::unique_ptr<hw::Model> model_;
+  std::shared_ptr<hw::Model> model_;
   hw::TextInput input_;
   std::optional<hw::Cache> cache_;
   hw::Matrix result_;

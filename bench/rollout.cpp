@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/headwater.h"
 #include "headwater/kernel/kernel.h"

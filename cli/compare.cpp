@@ -1,6 +1,7 @@
 #include "headwater/method/compare.h"
 
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "cli/options/method.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
@@ -16,11 +17,18 @@ class CompareCommand : public Command {
 
   void declare(OptionList& options) override {
     typed_.declare(options);
-    declare_layer(options, layer_);
+    options.group("Options");
+    options.integer("--layer", "K", "With --by layer: which one; -1 is the last (default)", layer_);
     options
-        .choice("--by", "WHAT", "What to compare: layer, evolution, discard, fuse, method or model",
-                {"layer", "evolution", "discard", "fuse", "method", "model"}, by_)
-        .required = "layer, evolution, discard, fuse, method or model";
+        .choice("--by", "WHAT",
+                "What to compare: layer, evolution, discard, fuse, head, method or model",
+                {"layer", "evolution", "discard", "fuse", "head", "method", "model"}, by_)
+        .required = "layer, evolution, discard, fuse, head, method or model";
+    options.add("--values", "A,B,...",
+                "With --by discard: the shares to compare (default: 0,0.1,0.3,0.5)",
+                [this](const std::string& text) { values_ = parse_reals("--values", text); });
+    declare_layers_shown(options, "With --by evolution: the layers to show (default: up to six)",
+                         layers_shown_);
     options.group("Source");
     options.text("OTHER", "PATH", "With --by model: the second model or file", other_);
   }
@@ -32,6 +40,7 @@ class CompareCommand : public Command {
           "bert/ roberta/ --by model --text \"...\"");
     if (by_ != "model" && !other_.empty())
       fail_usage("compare: was given two sources, expected one; --by model takes two");
+    refuse_unused();
     if (by_ == "model")
       run_models();
     else
@@ -42,10 +51,13 @@ class CompareCommand : public Command {
 
  private:
   Comparison compare(Source& source, const Options& options) const {
-    if (by_ == "layer") return compare_layer(source, options, layer_);
-    if (by_ == "evolution") return compare_evolution(source, options);
-    if (by_ == "discard") return compare_discard(source, options);
+    if (by_ == "layer") return compare_layer(source, options, layer_.value_or(-1));
+    if (by_ == "evolution") return compare_evolution(source, options, layers_shown_);
+    if (by_ == "discard")
+      return values_.empty() ? compare_discard(source, options)
+                             : compare_discard(source, options, values_);
     if (by_ == "fuse") return compare_fuse(source, options);
+    if (by_ == "head") return compare_head(source, options);
     ProgressBar bar("pair");
     FlowOptions flow;
     flow.progress = [&](int64_t settled, int64_t pairs) { bar.show(settled, pairs); };
@@ -53,7 +65,7 @@ class CompareCommand : public Command {
   }
 
   // Each item of one source with the same item of the other.
-  void run_models() const {
+  void run_models() {
     std::unique_ptr<Batch> others;
     typed_.run([&](Source& source, const Options& options) -> Result {
       if (!others) others = typed_.source.open(other_);
@@ -61,13 +73,38 @@ class CompareCommand : public Command {
         fail("{}: has {} items, expected {} as {} has; give both the same input", other_,
              others->size(), items, typed_.source.name);
       ProgressSource other(others->item(source.description().item));
-      return compare_model(source, other, options);
+      Comparison result = compare_model(source, other, options);
+      if (Differentiable* model = other.differentiable())
+        result.panels[1].prediction = model->prediction();
+      return result;
     });
+  }
+
+  // What this comparison sets itself, or has no use for.
+  void refuse_unused() const {
+    const std::string by = "--by " + by_;
+    const auto refuse = [&](bool given, const char* option, const char* needs) {
+      if (given)
+        fail_usage("{}: was given together with {}, expected {}; leave one out", option, by, needs);
+    };
+    refuse(layer_.has_value() && by_ != "layer", "--layer", "--by layer");
+    refuse(!values_.empty() && by_ != "discard", "--values", "--by discard");
+    refuse(!layers_shown_.empty() && by_ != "evolution", "--layers-shown", "--by evolution");
+    if (by_ == "model" && typed_.preparing.row_word)
+      fail_usage(
+          "--row {}: rows of two models are pieces of the text that both share, expected a number; "
+          "see the tokens of the result",
+          *typed_.preparing.row_word);
+    if (by_ == "discard") typed_.preparing.refuse_discard(by);
+    if (by_ == "fuse" || by_ == "head") typed_.preparing.refuse_fuse(by);
+    if (by_ == "head") typed_.preparing.refuse_preparing(by);
   }
 
   MethodOptions typed_;
   std::string by_, other_;
-  int layer_ = -1;
+  std::optional<int> layer_;
+  std::vector<double> values_;
+  std::vector<int> layers_shown_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Words {
   std::vector<std::string> options;           // --names
   std::map<std::string, std::string> values;  // of an option: the words it takes
   std::string values_of_positional;
+  bool names_models = false;
 };
 
 std::vector<Words> words_of_all() {
@@ -21,10 +22,11 @@ std::vector<Words> words_of_all() {
   for (const std::unique_ptr<Command>& command : all_commands()) {
     OptionList options;
     command->declare(options);
-    Words words{command->name, command->about, {"--help"}, {}, ""};
+    Words words{command->name, command->about, {"--help"}, {}, "", false};
     for (const Option& option : options.all()) {
       if (option.group.empty()) continue;
       const std::string values = fmt::format("{}", fmt::join(option.words, " "));
+      words.names_models = words.names_models || option.names_models;
       if (is_positional(option)) {
         if (!values.empty()) words.values_of_positional = values;
         continue;
@@ -38,37 +40,57 @@ std::vector<Words> words_of_all() {
 }
 
 std::string bash(const std::vector<Words>& commands) {
-  std::string names, values, options;
+  std::string names, values, options, with_models;
   for (const Words& command : commands) {
     names += command.name + ' ';
+    if (command.names_models) with_models += (with_models.empty() ? "" : "|") + command.name + ":*";
     options +=
         fmt::format("    {}) options='{}' ;;\n", command.name, fmt::join(command.options, " "));
     // The word before decides; the same option may take other words in another command.
     const auto add = [&](const std::string& before, const std::string& words) {
-      values += fmt::format("    '{} {}') COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
-                            command.name, before, words);
+      values +=
+          fmt::format("    '{} {}') COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
+                      command.name, before, words);
     };
-    for (const auto& [option, words] : command.values) add(option, words);
+    for (const auto& [option, words] : command.values)
+      add(option, option == "--row" ? words + " $(_headwater_words)" : words);
     if (!command.values_of_positional.empty()) add(command.name, command.values_of_positional);
   }
-  return fmt::format(R"(# bash completion for headwater
+  return fmt::format(R"bash(# bash completion for headwater
+# The words of the text on the line, for --row.
+_headwater_words() {{
+  local k
+  for ((k = 1; k < COMP_CWORD; ++k)); do
+    case "${{COMP_WORDS[k]}}" in
+      --text|--prompt) printf '%s' "${{COMP_WORDS[k+1]}}" | tr -cs '[:alnum:]' ' ' ;;
+    esac
+  done
+}}
 _headwater() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" options=''
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '{}--help --version' -- "$word")); return
+    COMPREPLY=($(compgen -W '{0}help --help --version' -- "$word")); return
+  fi
+  if [ "${{COMP_WORDS[1]}}" = help ]; then
+    COMPREPLY=($(compgen -W '{0}' -- "$word")); return
   fi
   case "${{COMP_WORDS[1]}} $before" in
-{}  esac
+{1}  esac
   case "${{COMP_WORDS[1]}}" in
-{}  esac
+{2}  esac
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *)
+      COMPREPLY=($(compgen -f -- "$word"))
+      case "${{COMP_WORDS[1]}}:$before" in
+        *:-*) ;;
+        {3}) COMPREPLY+=($(compgen -W "$(headwater models --names 2>/dev/null)" -- "$word")) ;;
+      esac ;;
   esac
 }}
 complete -o filenames -F _headwater headwater
-)",
-                     names, values, options);
+)bash",
+                     names, values, options, with_models);
 }
 
 // In single quotes, in which fish knows no other escapes.
@@ -96,7 +118,11 @@ std::string fish(const std::vector<Words>& commands) {
     }
     if (!command.values_of_positional.empty())
       script += fmt::format("{} -x -a '{}'\n", after, command.values_of_positional);
+    if (command.names_models)
+      script += fmt::format("{} -a '(headwater models --names 2>/dev/null)'\n", after);
   }
+  script +=
+      "complete -c headwater -n __fish_use_subcommand -a help -d 'The options of a command'\n";
   return script;
 }
 

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "cli/signals.h"
+#include "cli/spelling.h"
 #include "headwater/core/fail.h"
 #include "headwater/output/terminal/terminal.h"
 #include "headwater/output/write.h"
@@ -19,16 +21,12 @@ namespace headwater::cli {
 namespace {
 
 bool in_colour() {
+  const char* forced = std::getenv("FORCE_COLOR");
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
+  if (forced && *forced) return std::string_view(forced) != "0";
   return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) &&
          !(terminal && std::string_view(terminal) == "dumb");
-}
-
-int width_of_terminal() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
-  return 80;
 }
 
 struct Show {
@@ -49,12 +47,23 @@ struct Show {
 
 }  // namespace
 
+int width_of_terminal() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  const int asked = columns ? std::atoi(columns) : 0;
+  return asked >= 20 && asked <= 1000 ? asked : 80;
+}
+
 Deliverer::Deliverer(const OutputOptions& output, Filter filter)
     : paths_(output.paths),
       filter_(std::move(filter)),
       timing_(output.timing),
-      command_(output.command) {
+      command_(output.command),
+      title_(output.title),
+      colours_(output.colours) {
   for (const std::string& path : paths_) check_writable(path);
+  output.check();
 }
 
 void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
@@ -63,12 +72,22 @@ void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
   options.timing = timing_;
   options.list = list;
   options.command = command_;
+  options.title = title_;
+  options.colours = colours_;
+  std::vector<std::string> warnings;
+  std::set<std::string> told;  // what was said about one picture need not be said about the next
+  options.warn = [&](const std::string& path, const std::string& warning) {
+    if (told.insert(warning).second) warnings.push_back(path + ": " + warning);
+  };
   for (const std::string& path : paths_) {
     {
       std::optional<DrawingGuard> guard;
       if (is_picture(path)) guard.emplace(path);
       write(results, path, options);
     }
+    for (const std::string& warning : warnings)
+      std::fprintf(stderr, "headwater: %s\n", spelled_for_terminal(warning).c_str());
+    warnings.clear();
     if (path != "-" && isatty(STDERR_FILENO)) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
   if (!paths_.empty()) return;

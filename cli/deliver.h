@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/options/output.h"
+#include "headwater/output/colour.h"
 #include "headwater/result/result.h"
 
 namespace headwater::cli {
@@ -22,8 +23,12 @@ class Deliverer {
   std::vector<std::string> paths_;
   Filter filter_;
   bool timing_;
-  std::string command_;
+  std::string command_, title_;
+  Ramp colours_;
 };
+
+/// The columns of the terminal, or of $COLUMNS, or 80.
+int width_of_terminal();
 
 /// Puts a text on standard output. Throws Error if it does not get there whole.
 void print(const std::string& text);

@@ -106,7 +106,7 @@ void show_sentence(const std::string&, Tour& tour) {
   const std::string answer = gradient(*source, options).gradient->target.logit.name;
   Attribution rolled = rollout(*source, options);
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
-  tour.say(fmt::format("  \"{} ...\" is {}; [CLS] depends on {}", sentence, answer,
+  tour.say(fmt::format("  \"{} ...\" is {}; rollout of [CLS] is largest on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
   tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
   tour.on_page(with_layers(*source, options), "rollout of every token, with all layers");
@@ -116,7 +116,7 @@ void show_sentence(const std::string&, Tour& tour) {
 
   options.row = Row::cls;
   Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
-  tour.say(fmt::format("  \"{} ...\" is {}; its logit depends on {}", harder,
+  tour.say(fmt::format("  \"{} ...\" is {}; attention times gradient is largest on {}", harder,
                        gradients.gradient->target.logit.name,
                        largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
   tour.picture("gradient.png", std::move(gradients), "attention times its gradient");

@@ -17,8 +17,10 @@ class FlowCommand : public Command {
     typed_.declare(options);
     typed_.declare_embed_layers(options);
     options.integer("--column", "J", "The flow to one input token; -1 is the last", flow_.column);
-    options.flag("--every-layer", "The flow from each layer, not only from the top",
+    options.flag("--by-layer", "Also the flow from each layer, not only from the top",
                  flow_.every_layer);
+    options.flag("--every-layer", "The same as --by-layer", flow_.every_layer);
+    options.hide("--every-layer");
     options.flag("--normalise", "Divide rows by their sums", flow_.normalise);
     options.flag("--certify", "Check every value again, by a flow and a bound that both equal it",
                  flow_.certify);

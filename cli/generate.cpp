@@ -58,20 +58,37 @@ class GenerateCommand : public Command {
     if (method_ == "relevance") how_.relevance = rule_.value_or(RelevanceRule::frozen);
     machine_.apply();
     const Deliverer deliverer(output_, filter_.read());
-    const std::unique_ptr<Generation> generation = open_generation(source_, input_);
-    Generated result = generate(*generation, options, how_);
-    if (token_) {
-      result.shown =
-          resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token", source_);
-      result.shown_by_layer = by_layer_;
+    input_.prompt = text_or_standard_input(input_.prompt, "--prompt");
+    if (!text_file_) {
+      deliverer.deliver(one(input_, options));
+      return;
     }
-    deliverer.deliver(std::move(result));
+    const std::vector<std::string> prompts = texts_of(*text_file_);
+    std::vector<Result> results;
+    for (size_t k = 0; k < prompts.size(); ++k) {
+      GenerationInput input = input_;
+      input.prompt = prompts[k];
+      Generated result = one(input, options);
+      result.prompt.item = static_cast<int>(k);
+      result.prompt.items = static_cast<int>(prompts.size());
+      results.push_back(std::move(result));
+    }
+    deliverer.deliver(results, true);
   }
 
  private:
   void declare_input(OptionList& options) {
     options.group("Input of a model");
-    options.text("--prompt", "TEXT", "The text that the model continues", input_.prompt);
+    options.text("--prompt", "TEXT",
+                 "The text that the model continues; '-' reads it from standard input",
+                 input_.prompt);
+    options.text("--text-file", "FILE",
+                 "A file of prompts, one per line, for a list of results; '-' is standard input",
+                 text_file_);
+    options.add("--text", "TEXT", "", [](const std::string&) {
+      fail_usage("unknown option '--text': generate continues a prompt; did you mean '--prompt'?");
+    });
+    options.hide("--text");
     options.add("--ids", "1,2023,...", "Token ids in place of a prompt; nothing is added to them",
                 [this](const std::string& text) { input_.ids = parse_integers("--ids", text); });
     options.text("--continuation", "TEXT",
@@ -105,9 +122,24 @@ class GenerateCommand : public Command {
     options.flag("--plain", "Only the text, without attribution", plain_);
   }
 
+  Generated one(const GenerationInput& input, const Options& options) const {
+    const std::unique_ptr<Generation> generation = open_generation(source_, input);
+    Generated result = generate(*generation, options, how_);
+    if (!token_) return result;
+    result.shown =
+        resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token", source_);
+    result.shown_by_layer = by_layer_;
+    return result;
+  }
+
   // Options that would have no effect together are mistakes.
   void check() const {
-    if (input_.prompt.empty() && input_.ids.empty())
+    if (text_file_ && !input_.prompt.empty()) fail_together("--text-file", "--prompt");
+    if (text_file_ && !input_.ids.empty()) fail_together("--text-file", "--ids");
+    if (text_file_ && input_.continuation) fail_together("--text-file", "--continuation");
+    if (method_ == "relevance" && filter_.renormalise)
+      fail_together("--method relevance", "--renormalise");
+    if (input_.prompt.empty() && input_.ids.empty() && !text_file_)
       fail_usage(
           "generate: no --prompt was given, or an empty one, expected a text to continue; for "
           "example headwater generate {} --prompt \"Once upon a time\"",
@@ -141,6 +173,7 @@ class GenerateCommand : public Command {
   GenerateOptions how_;
   bool plain_ = false, by_layer_ = false;
   std::optional<int> token_;
+  std::optional<std::string> text_file_;
   MachineOptions machine_;
   PreparingOptions preparing_;
   OutputOptions output_;

@@ -16,8 +16,10 @@ class GradientCommand : public Command {
                 "chefer") {}
 
   void declare(OptionList& options) override {
-    typed_.declare(options, Takes::models,
-                   "Output token: a number, cls, last, mask, mean or all (default: the target's)");
+    typed_.declare(
+        options, Takes::models,
+        "Output token: a number, cls, last, mask, mean or all (default: the target's), or "
+        "a word of the text");
     options.integer("--layer", "K", "One layer alone; -1 is the last", layer_);
     options
         .add("--rule", "RULE", "gradient (default), gradient-rollout or chefer",
@@ -30,6 +32,7 @@ class GradientCommand : public Command {
     if (layer_ && typed_.preparing.layers)
       fail_usage("--layer: was given together with --layers, expected one of them; leave one out");
     if (layer_) typed_.preparing.layers = one_layer(*layer_);
+    what_.only_target_row = !typed_.preparing.row && !typed_.preparing.row_word;
     typed_.run([&](Source& source, const Options& options) -> Result {
       return gradient(source, options, what_);
     });

@@ -17,10 +17,7 @@ int say(const std::string& what, int status) {
   return status;
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  headwater::cli::handle_signals();
+int run(int count, char** words) {
   try {
     const headwater::cli::Request request = headwater::cli::parse(count, words);
     if (request.command)
@@ -31,10 +28,20 @@ int main(int count, char** words) {
   } catch (const headwater::Error& error) {
     return say(error.what(), error.kind() == headwater::Error::Kind::usage ? 2 : 1);
   } catch (const std::bad_alloc&) {
-    return say(
-        "out of memory, expected room for a few n x n matrices; ask for a single row with --row",
-        1);
+    throw;
   } catch (const std::exception& error) {
     return say(error.what(), 1);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  headwater::cli::handle_signals();
+  try {
+    return run(count, words);
+  } catch (const std::bad_alloc&) {  // also of a message that there was no memory for
+    headwater::cli::explain_lack_of_memory();
+    return 1;
   }
 }

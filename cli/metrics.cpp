@@ -27,12 +27,16 @@ class MetricsCommand : public Command {
     machine_.apply();
     const Deliverer deliverer(output_);
     const std::unique_ptr<Batch> batch = source_.open();
-    if (!source_.item && !source_.all_items) {
+    if (!source_.item && !source_.all_items && batch->size() != 1) {
       // The metrics of a batch are those of all its items together.
       deliverer.deliver(metrics(*batch, options, layer_));
       return;
     }
-    const auto method = [&](Source& source) -> Result { return metrics(source, options, layer_); };
+    const auto method = [&](Source& source) {
+      Result result = metrics(source, options, layer_);
+      if (Differentiable* model = source.differentiable()) add_prediction(result, *model);
+      return result;
+    };
     deliverer.deliver(source_.each_item(*batch, method), source_.all_items);
   }
 

@@ -8,6 +8,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/model/hub_cache.h"
 #include "headwater/model/list_models.h"
+#include "headwater/model/shipped.h"
 
 namespace headwater::cli {
 namespace {
@@ -27,9 +28,18 @@ class ModelsCommand : public Command {
       : Command("models", "The models that ship and those in the Hugging Face cache",
                 "headwater models") {}
 
-  void declare(OptionList&) override {}
+  void declare(OptionList& options) override {
+    options.flag("--names", "Only the names, one per line, without opening any", names_);
+  }
 
   void run() override {
+    if (names_) {
+      std::string text;
+      for (const std::string& name : shipped_models()) text += one_line(name) + '\n';
+      for (const auto& [name, folder] : cached_model_folders()) text += one_line(name) + '\n';
+      print(text);
+      return;
+    }
     const std::vector<ListedModel> models = list_models();
     size_t names = 4, families = 6, sizes = 4;
     for (const ListedModel& model : models) {
@@ -55,6 +65,9 @@ class ModelsCommand : public Command {
       text += fmt::format("No models in the Hugging Face cache, {}\n", one_line(hub_cache()));
     print(text);
   }
+
+ private:
+  bool names_ = false;
 };
 
 }  // namespace

@@ -41,14 +41,28 @@ double parse_real(std::string_view option, std::string_view text) {
   return parse_number<double>(option, text, "a number");
 }
 
-std::vector<int> parse_integers(std::string_view option, std::string_view text) {
-  std::vector<int> numbers;
+namespace {
+
+template <class Number>
+std::vector<Number> parse_each(std::string_view option, std::string_view text,
+                               Number (*parse)(std::string_view, std::string_view)) {
+  std::vector<Number> numbers;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    numbers.push_back(parse_integer(option, text.substr(at, comma - at)));
+    numbers.push_back(parse(option, text.substr(at, comma - at)));
     at = comma + 1;
   }
   return numbers;
+}
+
+}  // namespace
+
+std::vector<int> parse_integers(std::string_view option, std::string_view text) {
+  return parse_each<int>(option, text, parse_integer);
+}
+
+std::vector<double> parse_reals(std::string_view option, std::string_view text) {
+  return parse_each<double>(option, text, parse_real);
 }
 
 }  // namespace headwater::cli

@@ -15,4 +15,7 @@ double parse_real(std::string_view option, std::string_view text);
 /// Whole numbers between commas: "101,2023,102".
 std::vector<int> parse_integers(std::string_view option, std::string_view text);
 
+/// Numbers between commas: "0,0.2,0.4".
+std::vector<double> parse_reals(std::string_view option, std::string_view text);
+
 }  // namespace headwater::cli

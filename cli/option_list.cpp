@@ -64,10 +64,14 @@ Option& OptionList::choice(const char* name, const char* value, const char* abou
   return option;
 }
 
-void OptionList::hide(std::string_view names) {
+void OptionList::hide(std::string_view names) { find(names).group.clear(); }
+
+void OptionList::make_optional(std::string_view names) { find(names).required.clear(); }
+
+Option& OptionList::find(std::string_view names) {
   const auto found = std::ranges::find(options_, names, &Option::names);
   assert(found != options_.end());
-  found->group.clear();
+  return *found;
 }
 
 std::string long_name(const Option& option) {

@@ -21,6 +21,7 @@ struct Option {
   std::function<void(const std::string& text)> take;
   bool several = false;                   // takes every value that was typed, not just the last
   std::vector<std::string_view> words{};  // values that shells complete
+  bool names_models = false;              // shells also complete the names of models
   std::string required{};                 // what was expected, if the option must be given
 };
 
@@ -49,6 +50,8 @@ class OptionList {
 
   /// Still understood, so that the library can refuse it with a reason, but not in the help.
   void hide(std::string_view names);
+  /// No longer required.
+  void make_optional(std::string_view names);
 
   const std::vector<Option>& all() const { return options_; }
 
@@ -56,6 +59,8 @@ class OptionList {
 
  private:
   const char* group_ = "Options";
+  Option& find(std::string_view names);
+
   std::vector<Option> options_;
 };
 

@@ -4,23 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/deliver.h"
+#include "cli/help.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/core/version.h"
 
 namespace headwater::cli {
 namespace {
-
-constexpr const char* about = "headwater traces a transformer's output back to its input tokens.";
-constexpr const char* examples =
-    "Examples:\n"
-    "  headwater demo                                 pictures and a tour, in demo/\n"
-    "  headwater rollout verb-number --text \"The keys to the cabinet\" --row cls\n"
-    "  headwater evaluate verb-number                 how far to trust each method\n"
-    "  headwater rollout my-bert/ --text \"The cat sat.\" -o all.svg -o all.npz\n"
-    "  headwater info bert.npz                        what is in a file of attention\n"
-    "  headwater compare bert.npz --by discard -o sweep.png\n"
-    "'headwater COMMAND --help' shows the options of a command.";
 
 [[noreturn]] void unknown(const char* what, const std::string& word,
                           const std::vector<std::string>& known) {
@@ -49,7 +40,7 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   if (option.several)
     added.expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
   else if (!is_positional(option))
-    added.take_last();
+    added.multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return added;
 }
 
@@ -82,7 +73,6 @@ struct Entry {
 
   void declare(std::string line) {
     options.line = std::move(line);
-    app->footer(std::string("Example:\n  ") + command->example);
     command->declare(options);
     for (const Option& option : options.all()) typed.push_back(&add(*app, option));
   }
@@ -99,7 +89,10 @@ struct Entry {
     for (size_t k = 0; k < typed.size(); ++k) {
       const Option& option = options.all()[k];
       const std::vector<std::string> texts =
-          typed[k]->count() ? typed[k]->reduced_results() : std::vector<std::string>();
+          typed[k]->count() ? typed[k]->results() : std::vector<std::string>();
+      if (texts.size() > 1 && !option.several && !option.value.empty())
+        fail_usage("{}: was given {} times, expected once; leave out all but one",
+                   long_name(option), texts.size());
       if (!option.required.empty() && (texts.empty() || texts.back().empty()))
         fail_usage("{}: no {} was given, expected {}; for example {}", command->name, option.names,
                    option.required, command->example);
@@ -125,21 +118,59 @@ std::vector<Entry> add_commands(CLI::App& app, int count, const char* const* wor
   return entries;
 }
 
+// "--text=" as two words, because CLI11 takes the next word for its value.
+std::vector<std::string> split_empty_values(int count, const char* const* words) {
+  std::vector<std::string> out;
+  for (int k = 0; k < count; ++k) {
+    const std::string_view word = words[k];
+    const bool empty = k > 0 && word.starts_with("--") && word.size() > 3 && word.ends_with('=') &&
+                       word.find('=') == word.size() - 1;
+    out.emplace_back(empty ? word.substr(0, word.size() - 1) : word);
+    if (empty) out.emplace_back();
+  }
+  return out;
+}
+
+// headwater help, headwater help COMMAND.
+Request help_on(int count, const char* const* words) {
+  const std::vector<std::unique_ptr<Command>> commands = all_commands();
+  if (count == 2) return {nullptr, help_of_all(commands, width_of_terminal())};
+  if (count > 3)
+    fail_usage("'{}' was not expected after 'help {}'; give one command", words[3], words[2]);
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Command>& command : commands) {
+    names.push_back(command->name);
+    if (names.back() != words[2]) continue;
+    OptionList options;
+    command->declare(options);
+    return {nullptr, help_of(*command, options, width_of_terminal())};
+  }
+  unknown("command", words[2], names);
+}
+
 }  // namespace
 
-Request parse(int count, const char* const* words) {
-  CLI::App app(about, "headwater");
+Request parse(int count, const char* const* typed) {
+  const std::vector<std::string> split = split_empty_values(count, typed);
+  std::vector<const char*> pointers;
+  for (const std::string& word : split) pointers.push_back(word.c_str());
+  count = static_cast<int>(pointers.size());
+  const char* const* words = pointers.data();
+  if (count > 1 && std::string_view(words[1]) == "help") return help_on(count, words);
+  CLI::App app("", "headwater");
   app.allow_extras();
   app.require_subcommand(0, 1);  // only the first word: a source may have the name of a command
   app.set_help_flag("-h,--help", "Show this help");
   const CLI::Option* wants_version =
       &add(app, {"--version", "", "Show the version", "Options", {}});
-  app.footer(examples);
   std::vector<Entry> entries = add_commands(app, count, words);
   try {
     app.parse(count, words);
   } catch (const CLI::CallForHelp&) {
-    return {nullptr, app.help()};
+    const std::vector<CLI::App*> asked = app.get_subcommands();
+    if (asked.empty()) return {nullptr, help_of_all(all_commands(), width_of_terminal())};
+    const Entry& entry = *std::ranges::find(entries, asked[0], &Entry::app);
+    return {nullptr, help_of(*entry.command, entry.options, width_of_terminal())};
   } catch (const CLI::ParseError& error) {
     fail_to_understand(error);
   }
@@ -149,10 +180,11 @@ Request parse(int count, const char* const* words) {
   const std::vector<std::string> left = app.remaining(true);
   const bool option_left = !left.empty() && left[0].starts_with("-") && left[0].size() > 1;
   if (chosen.empty()) {
-    if (left.empty()) return {nullptr, app.help()};
+    if (left.empty()) return {nullptr, help_of_all(all_commands(), width_of_terminal())};
     if (option_left) unknown("option", left[0], {"--help", "--version"});
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.command->name);
+    names.push_back("help");
     unknown("command", left[0], names);
   }
   Entry& entry = *std::ranges::find(entries, chosen[0], &Entry::app);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "headwater/core/stopwatch.h"
@@ -26,6 +27,9 @@ class ProgressSource : public Source, public Differentiable {
   }
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override {
     return source_->differentiable()->outcome(logit, blanked);
+  }
+  std::optional<Prediction> prediction() override {
+    return source_->differentiable()->prediction();
   }
   std::vector<std::string> notes() const override { return source_->notes(); }
 

@@ -14,9 +14,13 @@ class RawCommand : public Command {
   void declare(OptionList& options) override {
     typed_.declare(options);
     declare_layer(options, layer_);
+    for (const char* refused :
+         {"--preset", "--residual", "--discard", "--order", "--empty", "--divide", "--layers"})
+      options.hide(refused);
   }
 
   void run() override {
+    typed_.preparing.refuse_all_but_fuse("raw");
     typed_.run([&](Source& source, const Options& options) -> Result {
       return raw(source, layer_, options);
     });

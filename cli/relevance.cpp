@@ -3,7 +3,9 @@
 #include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/options/machine.h"
+#include "cli/options/method.h"
 #include "cli/options/output.h"
+#include "cli/options/preparing.h"
 #include "cli/options/source.h"
 #include "cli/options/target.h"
 #include "headwater/core/fail.h"
@@ -29,12 +31,10 @@ class RelevanceCommand : public Command {
              "through queries and keys) or integrated (integrated gradients)",
              [this](const std::string& text) { what_.rule = parse_relevance_rule(text); })
         .words = {"frozen", "attnlrp", "integrated"};
-    options
-        .add("--row", "ROW",
-             "The token whose logit is meant, where every token has some: a number, cls, last or "
-             "mask (default: the mask, or the last)",
-             [this](const std::string& text) { what_.row = parse_row(text); })
-        .words = {"cls", "last", "mask"};
+    declare_row(options,
+                "The token whose logit is meant, where every token has some: a number, cls, last, "
+                "mask or a word of the text (default: the mask, or the last)",
+                row_, row_word_);
     options.flag("--by-layer", "Also the relevance of each token after each layer", what_.by_layer);
     options.flag("--heads", "Also the share of each head", what_.heads);
     options.integer("--edges", "K",
@@ -64,15 +64,26 @@ class RelevanceCommand : public Command {
     machine_.apply();
     const Deliverer deliverer(output_, filter_.read());
     const std::unique_ptr<Batch> batch = source_.open();
-    deliverer.deliver(
-        source_.each_item(*batch, [&](Source& item) -> Result { return relevance(item, what_); }),
-        source_.all_items);
+    deliverer.deliver(source_.each_item(*batch,
+                                        [&](Source& item) {
+                                          RelevanceOptions what = what_;
+                                          if (row_) what.row = *row_;
+                                          if (row_word_)
+                                            what.row = find_row(*row_word_, item.description());
+                                          Result result = relevance(item, what);
+                                          if (Differentiable* model = item.differentiable())
+                                            add_prediction(result, *model);
+                                          return result;
+                                        }),
+                      source_.all_items);
   }
 
  private:
   SourceOptions source_;
   MachineOptions machine_;
   RelevanceOptions what_;
+  std::optional<Row> row_;
+  std::optional<std::string> row_word_;
   OutputOptions output_;
   FilterOptions filter_;
 };

@@ -2,6 +2,8 @@
 
 #include "cli/command.h"
 #include "cli/options/method.h"
+#include "headwater/core/fail.h"
+#include "headwater/method/compare.h"
 
 namespace headwater::cli {
 namespace {
@@ -16,10 +18,16 @@ class RolloutCommand : public Command {
     typed_.declare(options);
     typed_.declare_embed_layers(options);
     options.flag("--by-layer", "Also the rollout up to each layer", by_layer_);
+    declare_layers_shown(options, "With --by-layer: only up to these layers, such as 0,5,-1",
+                         layers_shown_);
   }
 
   void run() override {
+    if (!layers_shown_.empty() && !by_layer_)
+      fail_usage("--layers-shown: was given without --by-layer, expected both; add it");
     typed_.run([&](Source& source, const Options& options) -> Result {
+      if (!layers_shown_.empty())
+        return rollout_up_to(source, options, chosen_layers(source, options, layers_shown_));
       return by_layer_ ? rollout_by_layer(source, options) : rollout(source, options);
     });
   }
@@ -27,6 +35,7 @@ class RolloutCommand : public Command {
  private:
   MethodOptions typed_;
   bool by_layer_ = false;
+  std::vector<int> layers_shown_;
 };
 
 }  // namespace

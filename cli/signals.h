@@ -1,17 +1,25 @@
 // What the command does when the system interrupts it.
 #pragma once
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace headwater::cli {
 
 /// From now on an interrupt removes unfinished files, a file that grows past the limit is an error
 /// of writing, and an input that is shortened while it is read ends the command with a sentence.
 /// Signals that the caller ignores stay ignored.
+/// An exception for want of memory that nobody can catch ends it with a sentence too.
 void handle_signals();
+
+/// The sentence for it, written without using any.
+void explain_lack_of_memory() noexcept;
 
 /// While it lives, a crash inside the libraries that draw ends the command with a sentence about
 /// `path`, and what they print is dropped: GLib and fontconfig abort where memory or a thread is
-/// missing.
+/// missing, and fontconfig tries again for ever.
 class DrawingGuard {
  public:
   explicit DrawingGuard(const std::string& path);
@@ -20,7 +28,14 @@ class DrawingGuard {
   DrawingGuard& operator=(const DrawingGuard&) = delete;
 
  private:
-  int standard_error_;
+  void watch_memory();
+
+  std::FILE* standard_error_;
+  std::FILE* nowhere_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool drawing_ = true;
+  std::thread watch_;
 };
 
 }  // namespace headwater::cli

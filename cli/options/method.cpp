@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "cli/embed_layers.h"
+#include "cli/numbers.h"
 #include "headwater/core/fail.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
 
@@ -17,23 +19,34 @@ void MethodOptions::declare(OptionList& options, Takes what, const char* row) {
   options.group("Options");  // those that the command adds
 }
 
-void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) const {
+void MethodOptions::run(const std::function<Result(Source&, const Options&)>& method) {
   if (embed_layers && std::ranges::none_of(output.paths, [](const std::string& path) {
         return path.ends_with(".html");
       }))
     fail_usage(
         "--embed-layers: no page is written, expected one that holds the layers; add -o x.html");
-  const Options options = preparing.options();
+  preparing.options();  // fails before any work
   machine.apply();
   const Deliverer deliverer(output, filter.read());
   const std::unique_ptr<Batch> batch = source.open();
   const auto one = [&](Source& item) {
-    Result result = method(item, options);
+    Result result = method(item, preparing.options_for(item.description()));
     auto* attribution = std::get_if<Attribution>(&result);
+    if (Differentiable* model = item.differentiable()) add_prediction(result, *model);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
     return result;
   };
   deliverer.deliver(source.each_item(*batch, one), source.all_items);
+}
+
+void add_prediction(Result& result, Differentiable& model) {
+  if (auto* attribution = std::get_if<Attribution>(&result))
+    attribution->prediction = model.prediction();
+  if (auto* comparison = std::get_if<Comparison>(&result))
+    for (Attribution& panel : comparison->panels)
+      if (!panel.prediction) panel.prediction = model.prediction();
+  if (auto* metrics = std::get_if<Metrics>(&result)) metrics->prediction = model.prediction();
+  if (auto* info = std::get_if<Info>(&result)) info->prediction = model.prediction();
 }
 
 void MethodOptions::declare_embed_layers(OptionList& options) {
@@ -42,6 +55,13 @@ void MethodOptions::declare_embed_layers(OptionList& options) {
                "In a page (.html): every layer's map, so that it can change layers and residual",
                embed_layers);
   options.group("Options");
+}
+
+void declare_layers_shown(OptionList& options, const char* about, std::vector<int>& layers) {
+  options.group("Options");
+  options.add("--layers-shown", "A,B,...", about, [&layers](const std::string& text) {
+    layers = parse_integers("--layers-shown", text);
+  });
 }
 
 void declare_layer(OptionList& options, int& layer) {

@@ -1,6 +1,7 @@
 // The options of a command that runs one method on each item of a source.
 #pragma once
 #include <functional>
+#include <vector>
 
 #include "cli/deliver.h"
 #include "cli/option_list.h"
@@ -8,6 +9,7 @@
 #include "cli/options/output.h"
 #include "cli/options/preparing.h"
 #include "cli/options/source.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater::cli {
 
@@ -20,15 +22,23 @@ struct MethodOptions {
   bool embed_layers = false;
 
   void declare(OptionList& options, Takes what = Takes::anything,
-               const char* row = "Output token: a number, cls, last, mask, mean or all (default)");
+               const char* row =
+                   "Output token: a number, cls, last, mask, mean, all (default), or "
+                   "a word of the text: keys, keys#2 for the second");
 
   /// --embed-layers, for methods that mix the maps of several layers.
   void declare_embed_layers(OptionList& options);
 
   /// Checks everything that was typed, then the outputs, then opens the source, calls `method` for
   /// the items asked for and delivers what it returns.
-  void run(const std::function<Result(Source&, const Options&)>& method) const;
+  void run(const std::function<Result(Source&, const Options&)>& method);
 };
+
+/// Adds what the model says about its input.
+void add_prediction(Result& result, Differentiable& model);
+
+/// --layers-shown: some of the layers, by number.
+void declare_layers_shown(OptionList& options, const char* about, std::vector<int>& layers);
 
 /// --layer of the commands that look at one layer, the last by default.
 void declare_layer(OptionList& options, int& layer);

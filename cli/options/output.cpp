@@ -1,6 +1,10 @@
 #include "cli/options/output.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "headwater/core/fail.h"
+#include "headwater/output/write.h"
 
 namespace headwater::cli {
 
@@ -13,6 +17,28 @@ void OutputOptions::declare(OptionList& options, const char* endings) {
                 paths);
   options.flag("--timing", "Add to the result the seconds for reading, preparing and the method",
                timing);
+  if (std::string_view(endings).find(".svg") == std::string_view::npos) return;
+  options.text("--title", "TEXT", "The title of a picture or page", title);
+  options
+      .add("--colours", "NAME",
+           "The colours of a picture's cells: viridis (default), greys, blues or oranges",
+           [this](const std::string& text) {
+             colours = parse_colours(text);
+             colours_given_ = true;
+           })
+      .words = {"viridis", "greys", "blues", "oranges"};
+}
+
+void OutputOptions::check() const {
+  const auto any = [&](bool pages) {
+    return std::ranges::any_of(paths, [&](const std::string& path) {
+      return path.ends_with(".html") ? pages : is_picture(path);
+    });
+  };
+  if (!title.empty() && !any(true))
+    fail_usage("--title: no picture or page is written, expected one that has it; add -o x.svg");
+  if (colours_given_ && !any(false))
+    fail_usage("--colours: no picture is written, expected one that has them; add -o x.svg");
 }
 
 void FilterOptions::declare(OptionList& options) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/option_list.h"
+#include "headwater/output/colour.h"
 #include "headwater/result/filter.h"
 
 namespace headwater::cli {
@@ -15,8 +16,16 @@ struct OutputOptions {
   std::vector<std::string> paths;  // -o, in the order typed; none: show the result
   bool timing = false;
   std::string command;  // that was typed
+  std::string title;    // of pictures and pages; "": what they show
+  Ramp colours = Ramp::viridis;
 
+  /// Adds --title and --colours if there is a picture among the endings.
   void declare(OptionList& options, const char* endings);
+  /// Throws Error (usage) for --title and --colours without an output that they change.
+  void check() const;
+
+ private:
+  bool colours_given_ = false;
 };
 
 struct FilterOptions {

@@ -12,7 +12,10 @@ void PreparingOptions::declare(OptionList& options) {
   options
       .add("--preset", "NAME",
            "The defaults for all other options: paper, tutorial, vit-explain or metrics",
-           [this](const std::string& text) { preset = parse_preset(text); })
+           [this](const std::string& text) {
+             preset = parse_preset(text);
+             preset_given = true;
+           })
       .words = {"paper", "tutorial", "vit-explain", "metrics"};
   options
       .add("--fuse", "HOW", "How heads become one: mean, max, min or head:K",
@@ -42,8 +45,7 @@ void PreparingOptions::declare(OptionList& options) {
 
 void PreparingOptions::declare_row(OptionList& options, const char* about) {
   options.group("Options");
-  options.add("--row", "ROW", about, [this](const std::string& text) { row = parse_row(text); })
-      .words = {"all", "cls", "last", "mask", "mean"};
+  cli::declare_row(options, about, row, row_word);
 }
 
 Options PreparingOptions::options() const {
@@ -60,6 +62,46 @@ Options PreparingOptions::options() const {
   options.row = row.value_or(options.row);
   check(options);
   return options;
+}
+
+Options PreparingOptions::options_for(const Description& example) const {
+  Options options = this->options();
+  if (row_word) options.row = find_row(*row_word, example);
+  return options;
+}
+
+namespace {
+
+[[noreturn]] void refuse(const char* option, const std::string& command) {
+  fail_usage(
+      "{}: was given together with {}, which does not use it, expected one of them; leave "
+      "it out",
+      option, command);
+}
+
+}  // namespace
+
+void PreparingOptions::refuse_fuse(const std::string& command) const {
+  if (fuse) refuse("--fuse", command);
+  if (head) refuse("--head", command);
+}
+
+void PreparingOptions::refuse_discard(const std::string& command) const {
+  if (discard) refuse("--discard", command);
+}
+
+void PreparingOptions::refuse_all_but_fuse(const std::string& command) const {
+  refuse_preparing(command);
+  if (layers) refuse("--layers", command);
+}
+
+void PreparingOptions::refuse_preparing(const std::string& command) const {
+  if (preset_given) refuse("--preset", command);
+  if (residual) refuse("--residual", command);
+  refuse_discard(command);
+  if (order) refuse("--order", command);
+  if (empty) refuse("--empty", command);
+  if (divide) refuse("--divide", command);
 }
 
 Slice one_layer(int k) {

@@ -1,15 +1,18 @@
 // Options that say how heads and layers are prepared, and which output tokens are asked for.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "cli/option_list.h"
 #include "headwater/layer/options.h"
+#include "headwater/source/description.h"
 
 namespace headwater::cli {
 
 /// What was typed; options() puts it on top of the preset, wherever --preset stood.
 struct PreparingOptions {
   Preset preset = Preset::paper;  // a command may start from another
+  bool preset_given = false;
   std::optional<Fuse> fuse;
   std::optional<int> head;
   std::optional<double> residual, discard;
@@ -18,13 +21,34 @@ struct PreparingOptions {
   std::optional<Divide> divide;
   std::optional<Slice> layers;
   std::optional<Row> row;
+  std::optional<std::string> row_word;  // --row WORD, in place of `row`
 
   void declare(OptionList& options);
   void declare_row(OptionList& options, const char* about);
 
   /// Throws Error (usage) for a number out of range and for --fuse together with --head.
   Options options() const;
+  /// The same for one input, whose tokens the word of --row is looked up in. Throws Error if it is
+  /// not there.
+  Options options_for(const Description& example) const;
+
+  /// Throws Error (usage) if --fuse or --head was given: `command` sets them itself.
+  void refuse_fuse(const std::string& command) const;
+  /// The same for --discard.
+  void refuse_discard(const std::string& command) const;
+  /// The same for all that prepares a layer after its heads are fused.
+  void refuse_preparing(const std::string& command) const;
+  /// The same, and for --layers.
+  void refuse_all_but_fuse(const std::string& command) const;
 };
+
+/// Where the word of --row is among the tokens: "keys" is the first token or word of that spelling,
+/// "keys#2" the second. Throws Error, with the nearest token, if it is not there.
+Row find_row(const std::string& word, const Description& example);
+
+/// Adds --row. Its value goes to one of the two.
+void declare_row(OptionList& options, const char* about, std::optional<Row>& row,
+                 std::optional<std::string>& word);
 
 /// Layer k alone.
 Slice one_layer(int k);

@@ -25,6 +25,7 @@ void declare_source(OptionList& options, Takes what, std::string& name, const ch
           : "A file of attention (.npy, .npz, .safetensors or .json; see docs/formats.md), " +
                 model,
       name);
+  source.names_models = true;
   source.required = what == Takes::models ? "a model directory or the name of a model"
                                           : "a file of attention or a model";
 }
@@ -49,11 +50,12 @@ void SourceOptions::declare(OptionList& options, Takes what) {
 
 void SourceOptions::declare_input(OptionList& options) {
   options.group("Input of a model");
-  options.add("--text", "TEXT", "The text that the model reads",
+  options.add("--text", "TEXT", "The text that the model reads; '-' is standard input",
               [this](const std::string& text) { input_.texts = {text}; });
   options.text("--text-pair", "TEXT", "A second text; the model's tokenizer joins it to --text",
                input_.pair);
-  options.text("--text-file", "FILE", "A file of texts, one per line; each is an item of a batch",
+  options.text("--text-file", "FILE",
+               "A file of texts, one per line, each an item of a batch; '-' is standard input",
                text_file_);
   options.add("--ids", "101,2023,...", "Token ids in place of a text; nothing is added to them",
               [this](const std::string& text) { input_.ids = parse_integers("--ids", text); });
@@ -88,7 +90,15 @@ void SourceOptions::declare_reading(OptionList& options) {
                  {"identity", "error"}, nan_);
 }
 
-std::unique_ptr<Batch> SourceOptions::open(const std::string& other) const {
+bool SourceOptions::any_given() const {
+  return !name.empty() || !input_.empty() || input_.truncate || input_.ignore_code || text_file_ ||
+         tokens_file_ || item || all_items || !axes_.empty() || !sums_.empty() || !nan_.empty();
+}
+
+std::unique_ptr<Batch> SourceOptions::open(const std::string& other) {
+  for (auto* texts : {&input_.texts, &input_.prompts})
+    for (std::string& text : *texts)
+      text = text_or_standard_input(text, texts == &input_.texts ? "--text" : "--prompt");
   OpenOptions how{.input = input_, .read = {}};
   how.read.axes = axes_;
   how.read.any_sums = sums_ == "any";
@@ -98,7 +108,8 @@ std::unique_ptr<Batch> SourceOptions::open(const std::string& other) const {
     if (!how.input.texts.empty())
       fail_usage(
           "--text-file: was given together with --text, expected one of them; leave one out");
-    how.input.texts = read_texts(*text_file_);
+    if (text_file_ == "-" && lines_.empty()) lines_ = texts_of("-");
+    how.input.texts = text_file_ == "-" ? lines_ : read_texts(*text_file_);
   }
   return open_batch(other, how);
 }

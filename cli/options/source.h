@@ -24,6 +24,13 @@ void declare_source(OptionList& options, Takes what, std::string& name,
 /// Adds --ignore-code.
 void declare_ignore_code(OptionList& options, bool& ignore);
 
+/// The text, or all of standard input for "-", without the line end at its end. `option` is what
+/// "-" was given to. Throws Error if standard input cannot be read, is empty or is not UTF-8.
+std::string text_or_standard_input(const std::string& text, const char* option);
+
+/// The lines of the file, or of standard input for "-". Throws Error as read_texts does.
+std::vector<std::string> texts_of(const std::string& path);
+
 /// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
 /// file is read.
 struct SourceOptions {
@@ -35,11 +42,14 @@ struct SourceOptions {
   /// Adds --prompt, a text that a decoder continues.
   void declare_prompt(OptionList& options);
 
+  /// Whether anything was given that says what to read, or how.
+  bool any_given() const;
+
   /// What `name` stands for. Reads the files that --tokens and --text-file name. Throws Error as
   /// headwater::open_batch does.
-  std::unique_ptr<Batch> open() const { return open(name); }
-  /// Another source, read in the same way.
-  std::unique_ptr<Batch> open(const std::string& other) const;
+  std::unique_ptr<Batch> open() { return open(name); }
+  /// Another source, read in the same way. Standard input is read once.
+  std::unique_ptr<Batch> open(const std::string& other);
 
   /// The results of `method` for the item or items of `batch` that were asked for, with a progress
   /// bar. Throws Error if there is no such item, or if there are several and none was chosen.
@@ -51,6 +61,7 @@ struct SourceOptions {
 
   ModelInput input_;
   std::optional<std::string> text_file_, tokens_file_;
+  std::vector<std::string> lines_;  // of standard input, once it was read
   std::string axes_, sums_, nan_;
 };
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
 
+#include "headwater/core/fail.h"
 #include "headwater/method/align.h"
 #include "headwater/method/assemble.h"
 #include "headwater/method/average.h"
@@ -14,6 +16,9 @@
 
 namespace headwater {
 namespace {
+
+constexpr size_t most_panels = 1024;
+constexpr size_t most_numbers_of_heads = size_t{1} << 26;
 
 void add(Comparison& comparison, std::string label, Attribution result) {
   result.label = std::move(label);
@@ -46,11 +51,32 @@ Comparison compare_layer(Source& source, const Options& options, int layer) {
   return done(std::move(comparison));
 }
 
-Comparison compare_evolution(Source& source, const Options& options) {
+std::vector<int> chosen_layers(Source& source, const Options& options,
+                               const std::vector<int>& shown) {
+  const Description& example = source.description();
+  const Range range = resolve(options.layers, example.layers, example.name);
+  std::vector<int> out;
+  for (const int layer : shown) {
+    out.push_back(resolve_index(layer, example.layers, "layer", example.name));
+    if (out.back() < range.begin || out.back() >= range.end)
+      fail(
+          "{}: layer {} is not within `layers` {}:{}, expected layers to show that are; choose "
+          "others",
+          example.name, layer, range.begin, range.end);
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
+Comparison compare_evolution(Source& source, const Options& options,
+                             const std::vector<int>& shown) {
   Comparison comparison{"evolution", {}, {}};
   const Description& example = source.description();
   Attribution all = rollout_up_to(
-      source, options, shown_layers(resolve(options.layers, example.layers, example.name)));
+      source, options,
+      shown.empty() ? shown_layers(resolve(options.layers, example.layers, example.name))
+                    : chosen_layers(source, options, shown));
   for (size_t k = 0; k < all.values.size(); ++k) {
     const int top = all.by_layer[k];
     Attribution panel;
@@ -68,11 +94,13 @@ Comparison compare_evolution(Source& source, const Options& options) {
   return done(std::move(comparison));
 }
 
-Comparison compare_discard(Source& source, const Options& options) {
+Comparison compare_discard(Source& source, const Options& options,
+                           const std::vector<double>& discards) {
   Comparison comparison{"discard", {}, {}};
-  for (double discard : {0.0, 0.1, 0.3, 0.5}) {
+  for (const double discard : discards) {
     Options changed = options;
     changed.discard = discard;
+    check(changed);
     add(comparison, fmt::format("discard {}", discard), rollout(source, changed));
   }
   return done(std::move(comparison));
@@ -85,6 +113,32 @@ Comparison compare_fuse(Source& source, const Options& options) {
     changed.fuse = fuse;
     add(comparison, "fuse " + to_string(fuse), rollout(source, changed));
   }
+  return done(std::move(comparison));
+}
+
+Comparison compare_head(Source& source, const Options& options) {
+  Comparison comparison{"head", {}, {}};
+  const Description& example = source.description();
+  const Range range = resolve(options.layers, example.layers, example.name);
+  const auto heads_of = [&](int layer) { return example.heads.at(static_cast<size_t>(layer)); };
+  const size_t rows = options.row.kind == Row::Kind::mean
+                          ? 1
+                          : resolve(options.row, example.tokens, example.name).size();
+  size_t panels = 0;
+  for (int l = range.begin; l < range.end; ++l) panels += static_cast<size_t>(heads_of(l));
+  if (panels > most_panels || panels * rows * example.tokens.size() > most_numbers_of_heads)
+    fail(
+        "{}: has {} heads in {} layers with {} tokens, too many to show side by side, expected "
+        "fewer; choose `layers` or a `row`",
+        example.name, panels, range.size(), example.tokens.size());
+  // From the top: a model then keeps what the layers below need too.
+  for (int l = range.end - 1; l >= range.begin; --l)
+    for (int h = heads_of(l) - 1; h >= 0; --h) {
+      Options one = options;
+      one.fuse = Fuse::one(h);
+      add(comparison, fmt::format("layer {} head {}", l, h), raw(source, l, one));
+    }
+  std::ranges::reverse(comparison.panels);
   return done(std::move(comparison));
 }
 

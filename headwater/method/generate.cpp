@@ -119,6 +119,10 @@ Generated generate(Generation& generation, const Options& options, const Generat
                          ? draw(generation.logits(), how.temperature, how.top_k, how.top_p, random)
                          : best(generation.logits());
       result.ids.push_back(id);
+      const Standing standing = standing_of(generation.logits(), id);
+      result.choices.push_back({standing.probability,
+                                standing.second < 0 ? "" : generation.token(standing.second),
+                                standing.second_probability});
       result.ended = generation.ends(id) && !how.ignore_end;
       const bool last = result.ended || static_cast<int>(result.ids.size()) == most;
       if (!last || how.own_position) generation.read({&id, 1}, options.fuse, push);

@@ -118,7 +118,11 @@ Attribution gradient(Source& source, const Options& options, const GradientOptio
     fold.take(map);
     folding += one.seconds();
   });
-  result.values.push_back(std::move(fold.total()));
+  const int decides = answer.target.logit.row;
+  if (what.only_target_row && options.row.kind == Row::Kind::all) result.rows = {decides};
+  result.values.push_back(result.rows.size() == 1 && fold.total().rows() > 1
+                              ? take_rows(fold.total(), result)
+                              : std::move(fold.total()));
   result.gradient->target = std::move(answer.target);
   result.gradient->input = std::move(answer.input);
   result.notes = source.notes();

@@ -37,6 +37,7 @@ struct GradientOptions {
   GradientRule rule = GradientRule::gradient;
   std::string target = "best";  // as in source/gradient.h
   std::string against;
+  bool only_target_row = false;  // if options.row is all: only the row of the target's token
 };
 
 /// Returns the rows of options.row (all by default). If every token has logits of its own, a row

@@ -16,6 +16,7 @@ Info describe(const Batch& batch, const Description& source) {
   info.causal = source.causal.value_or(false);
   info.kernel = kernel::name();
   info.threads = threads();
+  info.model = batch.facts();
   return info;
 }
 
@@ -25,6 +26,7 @@ Info info(const Batch& batch) { return describe(batch, batch.description()); }
 
 Info info(const Batch& batch, Source& item) {
   Info info = describe(batch, item.description());
+  info.notes = item.notes();
   if (info.source.causal) return info;
   item.layers(Fuse::mean, {0, 1}, Direction::up, [&](int, MatrixSpan map) {
     info.causal = map.rows() > 1;

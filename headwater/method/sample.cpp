@@ -19,6 +19,24 @@ int best(std::span<const float> logits) {
   return static_cast<int>(std::ranges::max_element(logits) - logits.begin());
 }
 
+Standing standing_of(std::span<const float> logits, int id) {
+  const double largest = static_cast<double>(*std::ranges::max_element(logits));
+  const auto weight = [&](int k) {
+    return std::exp(static_cast<double>(logits[static_cast<size_t>(k)]) - largest);
+  };
+  double sum = 0;
+  Standing out;
+  for (int k = 0; k < static_cast<int>(logits.size()); ++k) {
+    sum += weight(k);
+    if (k != id && (out.second < 0 ||
+                    logits[static_cast<size_t>(k)] > logits[static_cast<size_t>(out.second)]))
+      out.second = k;
+  }
+  out.probability = weight(id) / sum;
+  if (out.second >= 0) out.second_probability = weight(out.second) / sum;
+  return out;
+}
+
 int draw(std::span<const float> logits, double temperature, int top_k, double top_p,
          Random& random) {
   std::vector<int> order(logits.size());

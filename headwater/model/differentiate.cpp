@@ -42,6 +42,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
 
   const Matrix rows = input_rows();
   const Trace run = trace(model_, enter(rows.copy()));
+  remember(run.hidden);
   GradientAnswer answer;
   answer.target = choose_target(model_, classifier, description_, request, run.finished);
   Propagation how;

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "headwater/model/model.h"
@@ -55,6 +56,8 @@ class Forward {
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
+  /// The same to keep, after which nothing else may be called.
+  Matrix take_hidden() { return std::move(hidden_); }
   /// Of the last layer run, as used for its scores: n x (heads * size), n x (groups * size).
   MatrixView queries() const;
   MatrixView keys() const;

@@ -81,17 +81,15 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
 Model::~Model() = default;
 
 const Classifier& Model::classifier() const {
-  std::call_once(classifier_made_, [&] { classifier_ = std::make_unique<Classifier>(*this); });
-  return *classifier_;
+  return *classifier_.get([&] { return std::make_unique<Classifier>(*this); });
 }
 
 const Tokenizer* Model::tokenizer() const {
-  std::call_once(tokenizer_made_, [&] {
-    if (!architecture_.text) return;
-    if (auto tokenizer = Tokenizer::open_folder(name(), architecture_.family))
-      tokenizer_ = std::make_unique<Tokenizer>(std::move(*tokenizer));
+  return tokenizer_.get([&]() -> std::unique_ptr<Tokenizer> {
+    if (!architecture_.text) return nullptr;
+    auto tokenizer = Tokenizer::open_folder(name(), architecture_.family);
+    return tokenizer ? std::make_unique<Tokenizer>(std::move(*tokenizer)) : nullptr;
   });
-  return tokenizer_.get();
 }
 
 std::string Model::token_name(int id) const {

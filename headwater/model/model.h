@@ -2,11 +2,11 @@
 // preprocessor_config.json.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headwater/core/on_first_use.h"
 #include "headwater/model/architecture.h"
 #include "headwater/model/checkpoint.h"
 #include "headwater/model/embedding.h"
@@ -91,10 +91,8 @@ class Model {
   NormWeights final_norm_;
   Matrix distance_bias_;  // buckets x heads
   LinearWeights language_head_;
-  // Created on first use, by any thread.
-  mutable std::once_flag classifier_made_, tokenizer_made_;
-  mutable std::unique_ptr<const Classifier> classifier_;
-  mutable std::unique_ptr<const Tokenizer> tokenizer_;
+  OnFirstUse<Classifier> classifier_;
+  OnFirstUse<Tokenizer> tokenizer_;
 };
 
 }  // namespace headwater

@@ -8,6 +8,7 @@
 #include "headwater/model/image/read.h"
 #include "headwater/model/model_description.h"
 #include "headwater/model/model_source.h"
+#include "headwater/model/predict.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 
 namespace headwater {
@@ -31,6 +32,9 @@ void check_kind(const Model& model, const ModelInput& input) {
     fail("{}: is a model of {} ({}), expected {} for it; give {}", model.name(),
          sees ? "images" : "text", model.architecture().family, sees ? "an image" : "a text",
          sees ? "`image`" : "`text`");
+  if (sees && input.truncate)
+    fail_usage("{}: `truncate` cuts texts, expected none for a model of images; leave it out",
+               model.name());
   if (!input.prompts.empty() && !model.has_language_head())
     fail(
         "{}: is a {} model that cannot predict the next word, expected a causal language model for "
@@ -45,6 +49,11 @@ void check_length(const Model& model, const ModelInput& input, const std::string
     fail("{}: {} has {} tokens, expected at most {}, the positions of the model; shorten it{}",
          model.name(), what, tokens, *most,
          input.advise_truncate ? ", or cut it with `truncate`" : "");
+}
+
+std::string cut_note(const std::string& what, size_t tokens, size_t kept) {
+  return fmt::format("{} was cut from {} tokens to {}, the positions of the model", what, tokens,
+                     kept);
 }
 
 }  // namespace
@@ -73,6 +82,8 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
          model_->name(), what);
   check_length(*model_, input, what, encoding.ids.size());
   Item item;
+  if (encoding.cut > 0)
+    item.notes.push_back(cut_note(what, encoding.cut + encoding.ids.size(), encoding.ids.size()));
   item.description = description_;
   item.description.tokens = std::move(encoding.tokens);
   item.description.ids = encoding.ids;
@@ -90,8 +101,10 @@ ModelBatch::Item ModelBatch::ids_item(const ModelInput& input) const {
   item.description = description_;
   item.text.ids = input.ids;
   const std::optional<int> most = model_->architecture().positions;
-  if (input.truncate && most && item.text.ids.size() > static_cast<size_t>(*most))
+  if (input.truncate && most && item.text.ids.size() > static_cast<size_t>(*most)) {
+    item.notes.push_back(cut_note("the input", item.text.ids.size(), static_cast<size_t>(*most)));
     item.text.ids.resize(static_cast<size_t>(*most));
+  }
   check_length(*model_, input, "`ids`", item.text.ids.size());
   item.description.ids = item.text.ids;
   for (const int id : item.text.ids) item.description.tokens.push_back(model_->token_name(id));
@@ -160,7 +173,7 @@ std::unique_ptr<Source> ModelBatch::item(int k) {
   const Item& item = items_[static_cast<size_t>(k)];
   if (item.description.patches)
     return std::make_unique<ModelSource>(model_, item.description, item.pixels);
-  return std::make_unique<ModelSource>(model_, item.description, item.text);
+  return std::make_unique<ModelSource>(model_, item.description, item.text, item.notes);
 }
 
 std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {
@@ -183,7 +196,8 @@ std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> i
     const auto pack = std::make_shared<Pack>(model_, std::move(texts));
     for (size_t place = 0; first < end; ++first, ++place) {
       const Item& one = items_[static_cast<size_t>(items[first])];
-      out.push_back(std::make_unique<ModelSource>(model_, one.description, one.text, pack, place));
+      out.push_back(
+          std::make_unique<ModelSource>(model_, one.description, one.text, one.notes, pack, place));
     }
   }
   return out;
@@ -197,6 +211,18 @@ std::string ModelBatch::reading() const {
   if (shape.positions && shape.text) text += fmt::format(", at most {} tokens", *shape.positions);
   for (const std::string& note : shape.notes) text += "; " + note;
   return text;
+}
+
+std::optional<ModelFacts> ModelBatch::facts() const {
+  const Architecture& shape = model_->architecture();
+  ModelFacts facts;
+  facts.family = shape.family;
+  if (shape.text) facts.positions = shape.positions;
+  facts.windows = shape.windows;
+  facts.parameters = model_->checkpoint().parameters();
+  facts.types = model_->checkpoint().types();
+  describe_head(*model_, facts);
+  return facts;
 }
 
 }  // namespace headwater

@@ -33,6 +33,7 @@ class ModelBatch : public Batch {
   std::vector<std::unique_ptr<Source>> together(std::span<const int> items) override;
   /// "bert model, 384 wide, 23 M parameters, f32, at most 512 tokens".
   std::string reading() const override;
+  std::optional<ModelFacts> facts() const override;
 
   const Model& model() const { return *model_; }
 
@@ -41,6 +42,7 @@ class ModelBatch : public Batch {
     Description description;
     TextInput text;
     Pixels pixels;  // empty for a text
+    std::vector<std::string> notes;
   };
   /// `what` the text is called in errors.
   Item text_item(const std::string& text, const ModelInput& input, const std::string& what) const;

@@ -10,8 +10,11 @@ namespace headwater {
 
 std::vector<std::string> read_texts(const std::string& path) {
   const MappedFile file(path);
-  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
-                               file.bytes().size());
+  return split_texts({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()},
+                     path);
+}
+
+std::vector<std::string> split_texts(std::string_view bytes, const std::string& path) {
   std::vector<std::string> texts;
   // Some editors start a file with a byte order mark.
   for (size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size();) {

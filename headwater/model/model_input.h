@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headwater {
@@ -27,5 +28,7 @@ struct ModelInput {
 /// The lines of a file of texts, one text each. Throws Error, which names the line, if one is empty
 /// or not UTF-8.
 std::vector<std::string> read_texts(const std::string& path);
+/// The same for bytes that were read elsewhere; `name` names them in messages.
+std::vector<std::string> split_texts(std::string_view bytes, const std::string& name);
 
 }  // namespace headwater

@@ -6,6 +6,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/model/blank.h"
 #include "headwater/model/head_map.h"
+#include "headwater/model/predict.h"
 
 namespace headwater {
 namespace {
@@ -26,26 +27,51 @@ int block_of(int64_t n) {
 
 }  // namespace
 
-ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input)
+ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
+                         std::vector<std::string> notes, std::shared_ptr<Pack> pack, size_t place)
     : owned_(std::move(model)),
       model_(*owned_),
       description_(std::move(description)),
-      input_(std::move(input)) {}
+      input_(std::move(input)),
+      notes_(std::move(notes)),
+      pack_(std::move(pack)),
+      place_(place) {}
 
-ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description,
-                         TextInput text, std::shared_ptr<Pack> pack, size_t place)
-    : ModelSource(std::move(model), std::move(description), std::move(text)) {
-  pack_ = std::move(pack);
-  place_ = place;
+std::vector<std::string> ModelSource::notes() const {
+  std::vector<std::string> all = model_.architecture().notes;
+  all.insert(all.end(), notes_.begin(), notes_.end());
+  return all;
+}
+
+void ModelSource::remember(MatrixView hidden) {
+  if (deciding_.rows() > 0) return;
+  const std::optional<Range> rows = deciding_rows(model_, description_);
+  if (!rows) return;
+  deciding_ = Matrix(rows->size(), hidden.columns());
+  model_.finish(hidden.rows(rows->begin, rows->size()), deciding_);
+}
+
+std::optional<Prediction> ModelSource::prediction() {
+  const std::optional<Range> rows = deciding_rows(model_, description_);
+  if (!rows) return {};
+  const int layers = model_.architecture().layers;
+  if (deciding_.rows() == 0)
+    run_checked(model_, embed(), layers, [&](Forward& forward) {
+      forward.step();
+      if (forward.next() == layers) remember(forward.hidden());
+    });
+  return predict(model_, *rows, deciding_);
 }
 
 ModelSource::~ModelSource() {
   if (pack_) pack_->let_go(place_);
 }
 
-std::span<const Matrix> ModelSource::packed(const Fuse& fuse, Range range) const {
+std::span<const Matrix> ModelSource::packed(const Fuse& fuse, Range range) {
   if (!pack_) return {};
-  return pack_->maps(place_, fuse, range);
+  const std::span<const Matrix> maps = pack_->maps(place_, fuse, range);
+  if (!maps.empty() && range.end == model_.architecture().layers) remember(pack_->hidden(place_));
+  return maps;
 }
 
 Matrix ModelSource::embed() const { return enter(input_rows()); }
@@ -87,6 +113,7 @@ void ModelSource::keep(int end) {
   run_checked(model_, embed(), end, [&](Forward& forward) {
     forward.step();
     kept_.push_back({copy_of(forward.queries()), copy_of(forward.keys())});
+    if (forward.next() == model_.architecture().layers) remember(forward.hidden());
   });
 }
 
@@ -127,6 +154,7 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
       const int layer = forward.next();
       const bool wanted = layer >= range.begin;
       forward.step(wanted ? fused(layer) : kernel::HeadMap());
+      if (forward.next() == model_.architecture().layers) remember(forward.hidden());
       if (wanted) visit(layer, map);
     });
     return;

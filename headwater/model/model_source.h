@@ -7,6 +7,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -25,16 +26,17 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  ModelSource(std::shared_ptr<const Model> model, Description description, Input input);
-  /// Text `place` of a pack, which the other sources of the pack share.
-  ModelSource(std::shared_ptr<const Model> model, Description description, TextInput text,
-              std::shared_ptr<Pack> pack, size_t place);
+  /// `notes` says what became of the input. A text may be text `place` of a pack, which the other
+  /// sources of the pack share.
+  ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
+              std::vector<std::string> notes = {}, std::shared_ptr<Pack> pack = {},
+              size_t place = 0);
   ~ModelSource() override;
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override;
-  std::vector<std::string> notes() const override { return model_.architecture().notes; }
+  std::vector<std::string> notes() const override;
   Differentiable* differentiable() override { return this; }
   /// About two and a half forward passes; memory as for a forward pass, plus n x width a layer.
   GradientAnswer gradients(const GradientRequest& request, const Visit& visit) override;
@@ -43,15 +45,18 @@ class ModelSource : public Source, public Differentiable {
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
   std::vector<Outcome> outcomes(const Logit& logit,
                                 std::span<const std::vector<int>> blanked) override;
+  std::optional<Prediction> prediction() override;
 
  private:
   struct Kept {
     Matrix queries, keys;
   };
   /// Its maps, if its pack has them; else empty.
-  std::span<const Matrix> packed(const Fuse& fuse, Range range) const;
+  std::span<const Matrix> packed(const Fuse& fuse, Range range);
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
+  /// Keeps the rows of the last hidden states that decide the prediction.
+  void remember(MatrixView hidden);
 
   /// The input rows of the first block.
   Matrix embed() const;
@@ -82,10 +87,12 @@ class ModelSource : public Source, public Differentiable {
   const Model& model_;
   Description description_;
   Input input_;
+  std::vector<std::string> notes_;
   std::shared_ptr<Pack> pack_;  // null if the input runs on its own
   size_t place_ = 0;            // in the pack
-  bool visited_ = false;        // a pass that kept nothing has run
-  std::vector<Kept> kept_;      // of layers 0 ... size - 1
+  Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
+  bool visited_ = false;  // a pass that kept nothing has run
+  std::vector<Kept> kept_;  // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -66,6 +66,13 @@ void Pack::run_maps() {
   for (int k = 0; k < inputs.count(); ++k)
     if (!all_finite(forward.hidden().rows(inputs.first(k), inputs.length(k))))
       let_go(static_cast<size_t>(k));
+  if (asked_->range.end == shape.layers) hidden_ = forward.take_hidden();
+}
+
+MatrixView Pack::hidden(size_t k) const {
+  int first = 0;
+  for (size_t before = 0; before < k; ++before) first += lengths_[before];
+  return MatrixView(hidden_).rows(first, lengths_[k]);
 }
 
 std::optional<RelevanceAnswer> Pack::relevance(size_t k, const RelevanceRequest& request) {
@@ -124,6 +131,7 @@ void Pack::run_relevance() {
     answer->rest = how.each[static_cast<size_t>(at)];
     if (!std::isfinite(answer->sum)) answer.reset();
   }
+  hidden_ = std::move(run->hidden);
 }
 
 }  // namespace headwater

@@ -42,6 +42,9 @@ class Pack {
   /// same for all texts, and asks for nothing but the tokens.
   std::optional<RelevanceAnswer> relevance(size_t k, const RelevanceRequest& request);
 
+  /// The output of the last layer for text k, after maps() of all layers or relevance().
+  MatrixView hidden(size_t k) const;
+
   /// Frees the maps of text k.
   void let_go(size_t k) { maps_[k].clear(); }
 
@@ -59,6 +62,7 @@ class Pack {
   std::shared_ptr<const Model> model_;
   std::vector<PackedText> texts_;
   std::vector<int> lengths_;
+  Matrix hidden_;                            // of all texts, after the last layer that ran
   std::optional<Asked> asked_;               // for which maps
   std::optional<RelevanceRequest> request_;  // for which relevance
   std::vector<std::vector<Matrix>> maps_;    // of each text, by layer

@@ -10,9 +10,12 @@
 namespace headwater {
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
-  if (pack_)
-    if (std::optional<RelevanceAnswer> answer = pack_->relevance(place_, request))
+  if (pack_) {
+    if (std::optional<RelevanceAnswer> answer = pack_->relevance(place_, request)) {
+      remember(pack_->hidden(place_));
       return std::move(*answer);
+    }
+  }
   const Classifier& classifier = model_.classifier();
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;
@@ -20,6 +23,7 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   RelevanceAnswer answer;
   {
     const Trace run = trace(model_, enter(rows.copy()));
+    remember(run.hidden);
     answer.target = choose_target(model_, classifier, description_, request, run.finished);
     answer.output = output_of(answer.target);
     if (!integrates) pass_relevance(request, rows, run, answer);

@@ -48,12 +48,7 @@ class Choice {
  public:
   Choice(const Model& model, const Classifier& classifier, const Description& example,
          std::optional<int> row, MatrixView finished)
-      : model_(model),
-        classifier_(classifier),
-        labels_(model.architecture().labels),
-        n_(finished.rows()) {
-    of_words_ = classifier.kind() == Classifier::Kind::masked_words ||
-                classifier.kind() == Classifier::Kind::next_words;
+      : model_(model), classifier_(classifier), n_(finished.rows()) {
     switch (classifier.kind()) {
       case Classifier::Kind::classes:
         first_ = classifier.row(example.ids, n_);
@@ -111,7 +106,8 @@ class Choice {
   }
 
   Logit logit(int r, int id) const {
-    return {name_of(first_ + r, id), id, first_ + r, double{logits_(r, id)}, probability(r, id)};
+    return {logit_name(model_, classifier_, first_ + r, id), id, first_ + r, double{logits_(r, id)},
+            probability(r, id)};
   }
 
   // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
@@ -122,15 +118,6 @@ class Choice {
     std::vector<double> beside;
     for (int t = 0; t < n_; ++t) beside.push_back(double{logits_(t, id)});
     return softmax_at(beside, static_cast<size_t>(r));
-  }
-
-  std::string name_of(int row, int id) const {
-    if (classifier_.kind() == Classifier::Kind::answers)
-      return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
-    if (of_words_) return model_.token_name(id);
-    if (labels_.size() == static_cast<size_t>(classifier_.outputs()))
-      return labels_[static_cast<size_t>(id)];
-    return std::to_string(id);
   }
 
   Logit answer_of(const std::string& text, const Logit* other) const {
@@ -167,14 +154,29 @@ class Choice {
 
   const Model& model_;
   const Classifier& classifier_;
-  const std::vector<std::string>& labels_;
-  bool of_words_ = false;
   int n_;
   int first_ = 0;  // the token of the first row of logits
   Matrix logits_;
 };
 
 }  // namespace
+
+std::string logit_name(const Model& model, const Classifier& classifier, int row, int id) {
+  const std::vector<std::string>& labels = model.architecture().labels;
+  switch (classifier.kind()) {
+    case Classifier::Kind::answers:
+      return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
+    case Classifier::Kind::masked_words:
+    case Classifier::Kind::next_words:
+      return model.token_name(id);
+    case Classifier::Kind::classes:
+    case Classifier::Kind::token_classes:
+      break;
+  }
+  if (labels.size() == static_cast<size_t>(classifier.outputs()))
+    return labels[static_cast<size_t>(id)];
+  return std::to_string(id);
+}
 
 int word_number(const Model& model, int words, const std::string& text) {
   const Tokenizer* tokenizer = model.tokenizer();

@@ -13,6 +13,9 @@ namespace headwater {
 Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
                      const TargetRequest& request, MatrixView finished);
 
+/// The name of a logit: of its class or word, or "start:ROW", "end:ROW".
+std::string logit_name(const Model& model, const Classifier& classifier, int row, int id);
+
 /// The id of a word among `words`: a number, or the word as spelt within a text, at its start, or
 /// in the vocabulary; "token:7" is the word 7. Throws Error if it is not a single token.
 int word_number(const Model& model, int words, const std::string& text);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "headwater/result/left_out.h"
 #include "headwater/result/row_to_show.h"
@@ -39,6 +40,14 @@ std::string left_out_of(const Attribution& result, const Filter& filter) {
   if (!filter.words.empty()) what.push_back("listed tokens");
   return fmt::format("without {} ({:.0f} % of the mass{})", fmt::join(what, ", "), 100 * mass,
                      filter.renormalise ? ", the rest renormalised" : "");
+}
+
+// What a picture calls a file or a folder: nobody else needs to know where it was.
+std::string name_without_folders(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (!path.is_absolute()) return name;
+  const std::filesystem::path last = path.has_filename() ? path : path.parent_path();
+  return last.has_filename() ? last.filename().string() : name;
 }
 
 std::string name_of(const Logit& logit) { return token_labels({logit.name})[0]; }
@@ -96,12 +105,34 @@ std::string title_of(const Comparison& result) {
   if (result.by == "discard") return "Rollout by discard";
   if (result.by == "fuse") return "Rollout by head fusion";
   if (result.by == "method") return "Methods compared";
+  if (result.by == "head") return "Attention of each head";
   return "Comparison by " + result.by;
+}
+
+std::string source_text(const std::string& name) {
+  return shortened(harmless(name_without_folders(name)), 48);
+}
+
+std::string prediction_text(const Prediction& prediction, const Description& source) {
+  const bool of_words = prediction.what.ends_with("word");
+  const auto name = [&](const Logit& logit) {
+    return of_words ? token_labels_after(source.tokens, {logit.name})[0] : name_of(logit);
+  };
+  const auto one = [&](const Logit& logit, double probability) {
+    return fmt::format("'{}' ({:.3g} %)", name(logit), 100 * probability);
+  };
+  if (!prediction.probability)
+    return fmt::format("output '{}' {:.4g}", name(prediction.best), prediction.best.value);
+  std::string text =
+      fmt::format("{} {}", prediction.what, one(prediction.best, *prediction.probability));
+  if (prediction.second)
+    text += fmt::format(", then {}", one(*prediction.second, prediction.second_probability));
+  return text;
 }
 
 std::vector<std::string> details_of(const Attribution& result, const Filter& filter) {
   std::vector<std::string> out;
-  out.push_back(shortened(harmless(result.source.name), 48));
+  out.push_back(source_text(result.source.name));
   if (result.source.items > 1)
     out.push_back(fmt::format("item {} of {}", result.source.item, result.source.items));
   out.push_back(fmt::format("{} {}token{}", result.source.tokens.size(),
@@ -110,6 +141,7 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
   out.push_back(layers_of(result));
   if (result.has_signs) {
     if (result.relevance) out.push_back(sum_text(*result.relevance));
+    if (result.prediction) out.push_back(prediction_text(*result.prediction, result.source));
     if (filter.any()) out.push_back(left_out_of(result, filter));
     return out;
   }
@@ -123,6 +155,7 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
       out.push_back("discard first");
     if (options.preset != Preset::paper) out.push_back("preset " + to_string(options.preset));
   }
+  if (result.prediction) out.push_back(prediction_text(*result.prediction, result.source));
   if (filter.any()) out.push_back(left_out_of(result, filter));
   return out;
 }
@@ -143,7 +176,7 @@ std::vector<std::string> details_of(const Comparison& result, const Filter& filt
   std::vector<std::string> with_first;
   for (int k = 1; k < result.agreement.columns(); ++k)
     with_first.push_back(fmt::format("{:.2f}", result.agreement(0, k)));
-  if (!with_first.empty())
+  if (!with_first.empty() && result.by != "head")
     out.push_back(fmt::format("rank agreement with the first: {}", fmt::join(with_first, ", ")));
   return out;
 }
@@ -167,11 +200,15 @@ std::string row_name(const Attribution& result, int r) {
   if (result.mean_row) return "mean over the output tokens";
   const size_t i = static_cast<size_t>(result.rows.at(static_cast<size_t>(r)));
   return fmt::format("{} token {} '{}'", result.outputs.empty() ? "output" : "generated", i,
-                     token_labels(output_tokens(result)).at(i));
+                     output_labels(result).at(i));
 }
 
-const std::vector<std::string>& output_tokens(const Attribution& result) {
-  return result.outputs.empty() ? result.source.tokens : result.outputs;
+std::vector<std::string> output_labels(const Attribution& result, int longest) {
+  if (result.outputs.empty()) return token_labels(result.source.tokens, longest);
+  if (!result.has_signs) return token_labels_after(result.source.tokens, result.outputs, longest);
+  // The columns of relevance are the prompt and what follows it.
+  const std::vector<std::string> all = token_labels(result.source.tokens, longest);
+  return {all.end() - static_cast<std::ptrdiff_t>(result.outputs.size()), all.end()};
 }
 
 }  // namespace headwater

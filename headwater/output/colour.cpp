@@ -1,8 +1,12 @@
 #include "headwater/output/colour.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/nearest.h"
 
 namespace headwater {
 namespace {
@@ -20,6 +24,9 @@ constexpr Stop viridis[] = {
     {180, {70, 192, 111}}, {195, {101, 203, 94}}, {210, {137, 213, 72}}, {225, {176, 221, 47}},
     {240, {216, 226, 25}}, {247, {234, 229, 26}}, {255, {253, 231, 37}},
 };
+constexpr Stop greys[] = {{0, {250, 250, 250}}, {255, {10, 10, 10}}};
+constexpr Stop blues[] = {{0, {246, 250, 255}}, {128, {104, 164, 214}}, {255, {8, 40, 100}}};
+constexpr Stop oranges[] = {{0, {255, 248, 240}}, {128, {246, 150, 70}}, {255, {110, 38, 4}}};
 constexpr Stop shade[] = {{0, {255, 255, 255}}, {255, {56, 176, 163}}};
 
 // Brewer's RdBu, readable with colour blindness.
@@ -48,6 +55,14 @@ Colour interpolate(const Stop (&stops)[count], double place) {
 
 }  // namespace
 
+Ramp parse_colours(std::string_view text) {
+  constexpr std::array<std::string_view, 4> names = {"viridis", "greys", "blues", "oranges"};
+  constexpr std::array<Ramp, 4> ramps = {Ramp::viridis, Ramp::greys, Ramp::blues, Ramp::oranges};
+  for (size_t k = 0; k < names.size(); ++k)
+    if (names[k] == text) return ramps[k];
+  fail_usage("unknown colours '{}'{}", text, suggestion(text, names));
+}
+
 Colour colour_at(Ramp ramp, double share) {
   const double known = std::isnan(share) ? 0 : share;
   const double place = 255 * std::clamp(known, 0.0, 1.0);
@@ -56,6 +71,12 @@ Colour colour_at(Ramp ramp, double share) {
   switch (ramp) {
     case Ramp::viridis:
       return interpolate(viridis, place);
+    case Ramp::greys:
+      return interpolate(greys, place);
+    case Ramp::blues:
+      return interpolate(blues, place);
+    case Ramp::oranges:
+      return interpolate(oranges, place);
     case Ramp::shade:
       return interpolate(shade, place);
     case Ramp::red_blue:

@@ -60,6 +60,21 @@ Document source_document(const Description& source) {
   return out;
 }
 
+Document model_document(const ModelFacts& model) {
+  Document out;
+  add(out, "family", model.family);
+  if (!model.head.empty()) {
+    add(out, "head", model.head);
+    add(out, "outputs", int64_t{model.outputs});
+  }
+  if (!model.classes.empty()) add(out, "classes", model.classes);
+  if (model.positions) add(out, "positions", int64_t{*model.positions});
+  if (!model.windows.empty()) add(out, "windows", model.windows);
+  add(out, "parameters", static_cast<int64_t>(model.parameters));
+  add(out, "types", model.types);
+  return out;
+}
+
 Document timing_document(const Timing& timing) {
   Document out;
   add(out, "reading", timing.reading);
@@ -74,6 +89,34 @@ Document logit_document(const Logit& logit) {
   add(out, "id", int64_t{logit.id});
   add(out, "row", int64_t{logit.row});
   add(out, "value", logit.value);
+  return out;
+}
+
+Document prediction_document(const Prediction& prediction) {
+  Document out = logit_document(prediction.best);
+  out.fields.insert(out.fields.begin(), {"what", prediction.what});
+  if (prediction.probability) add(out, "probability", *prediction.probability);
+  if (prediction.second) {
+    Document second = logit_document(*prediction.second);
+    add(second, "probability", prediction.second_probability);
+    add(out, "runner_up", std::move(second));
+  }
+  return out;
+}
+
+// Columns, one entry a generated token.
+Document choices_document(const std::vector<WordChoice>& choices) {
+  std::vector<double> probabilities, second_probabilities;
+  std::vector<std::string> seconds;
+  for (const WordChoice& choice : choices) {
+    probabilities.push_back(choice.probability);
+    seconds.push_back(choice.second);
+    second_probabilities.push_back(choice.second_probability);
+  }
+  Document out;
+  add(out, "probability", std::move(probabilities));
+  add(out, "runner_up", std::move(seconds));
+  add(out, "runner_up_probability", std::move(second_probabilities));
   return out;
 }
 
@@ -128,7 +171,8 @@ void add_relevance_maps(Document& out, const RelevanceRecord& record) {
   add(out, "edges", Numbers{{&record.edges, 1}, false, {}, {}});
 }
 
-Document filter_document(const Attribution& result, const std::vector<bool>& kept) {
+Document filter_document(const Attribution& result, const std::vector<bool>& kept,
+                         const Filter& filter) {
   std::vector<int> left_out;
   for (size_t j = 0; j < kept.size(); ++j)
     if (!kept[j]) left_out.push_back(static_cast<int>(j));
@@ -138,7 +182,16 @@ Document filter_document(const Attribution& result, const std::vector<bool>& kep
   Document out;
   add(out, "left_out", std::move(left_out));
   add(out, "mass", std::move(mass));
+  add(out, "renormalised", filter.renormalise);
   return out;
+}
+
+void need_shares(const Attribution& result) {
+  if (result.has_signs)
+    fail_usage(
+        "`renormalise`: {} has signs, and its sum may be 0, expected values that are shares; leave "
+        "it out",
+        result.relevance ? result.method : "relevance");
 }
 
 Document begin(std::string method) {
@@ -160,6 +213,7 @@ Document document(const Attribution& result, const WriteOptions& options) {
     add(out, "target", target_document(result.gradient->target));
   }
   add(out, "source", source_document(result.source));
+  if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
   add(out, "tokens", result.source.tokens);
   if (result.mean_row)
     add(out, "rows", std::vector<std::string>{"mean"});
@@ -171,13 +225,9 @@ Document document(const Attribution& result, const WriteOptions& options) {
   if (options.filter.any()) {
     need_all_columns(result, "`filter`");
     std::vector<bool> shown = kept(options.filter, result.source.tokens);
-    add(out, "filter", filter_document(result, shown));
+    add(out, "filter", filter_document(result, shown, options.filter));
     if (options.filter.renormalise) {
-      if (result.has_signs)
-        fail_usage(
-            "`renormalise`: {} has signs, and its sum may be 0, expected values that are shares; "
-            "leave it out",
-            result.method);
+      need_shares(result);
       values.kept = std::move(shown);
     }
   }
@@ -219,6 +269,7 @@ Document document(const Metrics& result, const WriteOptions& options) {
   add(out, "options", options_document(result.options, result.layers));
   add(out, "source", source_document(result.source));
   add(out, "layer", int64_t{result.layer});
+  if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
   add(out, "metrics", std::move(numbers));
   add(out, "notes", result.notes);
   if (options.timing) add(out, "timing", timing_document(result.timing));
@@ -251,7 +302,18 @@ Document document(const Generated& result, const WriteOptions& options) {
   add(out, "generated_ids", result.ids);
   add(out, "text", result.text);
   add(out, "ended", result.ended);
-  if (!result.values.empty()) add(out, "M", Numbers{result.values, true, {}, {}});
+  if (!result.choices.empty()) add(out, "choices", choices_document(result.choices));
+  Numbers values{result.values, true, {}, {}};
+  if (options.filter.any() && (!result.values.empty() || result.relevance.rows() > 0)) {
+    const Attribution last = result.values.empty() ? relevance_of(result) : at_layer(result);
+    const std::vector<bool> shown = kept(options.filter, last.source.tokens);
+    add(out, "filter", filter_document(last, shown, options.filter));
+    if (options.filter.renormalise) {
+      need_shares(last);
+      values.renormalise_columns(shown);
+    }
+  }
+  if (!result.values.empty()) add(out, "M", std::move(values));
   if (result.relevance.rows() > 0) {
     if (result.span.size() > 0)
       add(out, "span", std::vector<int>{result.span.begin, result.span.end});
@@ -358,6 +420,9 @@ Document document(const Info& result, const WriteOptions&) {
   add(out, "causal", result.causal);
   add(out, "kernel", result.kernel);
   add(out, "threads", int64_t{result.threads});
+  if (result.model) add(out, "model", model_document(*result.model));
+  if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
+  if (!result.notes.empty()) add(out, "notes", result.notes);
   if (!result.source.ids.empty()) add(out, "ids", result.source.ids);
   add(out, "tokens", result.source.tokens);
   if (!result.source.places.empty()) {

@@ -21,8 +21,12 @@ struct Numbers {
   bool stacked = false;
   std::vector<bool> kept;               // if not empty: rows are renormalised over these columns
   std::span<const DoubleMatrix> exact;  // the same in double, if floats are not enough
+  std::vector<bool> kept_rows = {};     // if not empty: columns are renormalised over these rows,
+  std::vector<std::vector<double>> column_sums = {};  //   by these sums of each matrix
 
   std::vector<int64_t> shape() const;
+  /// Sets kept_rows and column_sums.
+  void renormalise_columns(std::vector<bool> rows);
   /// Row i of matrix k as written to the file; `room` holds it if it has to be computed.
   std::span<const float> row(int k, int i, Vector& room) const;
   /// The same for `exact`.

@@ -27,7 +27,8 @@ ScaleEnds patch_scale(std::span<const float> values, bool has_signs) {
   const double top = full_shade(finite, std::vector<bool>(finite.size(), true));
   if (has_signs) return {-top, top, true};
   const double least = *std::min_element(finite.begin(), finite.end());
-  return {least > 0 && least < 0.95 * top ? least : 0, top, false};
+  if (least >= 0.95 * top) return {0, 2 * top, false};
+  return {std::max(least, 0.0), top, false};
 }
 
 }  // namespace headwater

@@ -17,16 +17,18 @@ double full_shade(std::span<const float> values, const std::vector<bool>& kept);
 struct ScaleEnds {
   double bottom = 0, top = 1;
   bool has_signs = false;
+  Ramp ramp = Ramp::viridis;  // without signs
   Colour colour(double value) const {
     return has_signs ? colour_at(Ramp::red_blue, value / top)
-                     : colour_at(Ramp::viridis, (value - bottom) / (top - bottom));
+                     : colour_at(ramp, (value - bottom) / (top - bottom));
   }
 };
 
 /// The scale for patches of an image: from the smallest value to full_shade. Rollout gives every
 /// patch a share, so on a scale from 0 all would look alike. It starts at 0 if the smallest is
-/// negative or more than 95 % of full_shade, so that differences of a few per cent are not
-/// exaggerated. Signed values have as much below 0 as above. Ignores values that are not finite.
+/// negative. If the smallest is at least 95 % of full_shade, it goes from 0 to twice that, so that
+/// differences of a few per cent are not exaggerated and all are in its middle. Signed values have
+/// as much below 0 as above. Ignores values that are not finite.
 ScaleEnds patch_scale(std::span<const float> values, bool has_signs);
 
 }  // namespace headwater

@@ -1,19 +1,23 @@
 #include "headwater/output/write.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/core/output_file.h"
+#include "headwater/core/utf8.h"
 #include "headwater/output/json.h"
 #include "headwater/output/npy.h"
 #include "headwater/output/npz.h"
 #include "headwater/output/page/page.h"
 #include "headwater/output/picture/layout.h"
 #include "headwater/output/picture/picture.h"
+#include "headwater/result/token_text.h"
 
 namespace headwater {
 namespace {
@@ -73,6 +77,38 @@ std::string numbered(const std::string& path, size_t k) {
   return place.replace_filename(name).string();
 }
 
+std::string missing_text(const std::set<char32_t>& missing) {
+  constexpr size_t named = 5;
+  std::vector<std::string> some;
+  for (const char32_t c : missing) {
+    if (some.size() == named) break;
+    some.push_back(fmt::format("{} (U+{:04X})", to_utf8(std::u32string_view(&c, 1)),
+                               static_cast<uint32_t>(c)));
+  }
+  return fmt::format(
+      "no font here has {}{}, drawn as boxes; install one that does, such as fonts-noto-cjk, "
+      "or use .svg",
+      fmt::join(some, ", "),
+      missing.size() > named ? fmt::format(" and {} more characters", missing.size() - named) : "");
+}
+
+// A picture has no place for them.
+std::vector<std::string> notes_of_result(ResultView result) {
+  return result.visit([](const auto& one) -> std::vector<std::string> {
+    if constexpr (requires { one.panels; }) {
+      std::vector<std::string> notes;
+      for (const Attribution& panel : one.panels)
+        for (const std::string& note : panel.notes) {
+          const std::string text = fmt::format("{}: {}", panel.label, note);
+          if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+        }
+      return notes;
+    } else {
+      return one.notes;
+    }
+  });
+}
+
 using Paint = std::string(const Scene&, Typesetter&, const std::string& path);
 
 template <Paint paint>
@@ -82,9 +118,22 @@ void write_pictures(const Results& results, const std::string& path, const Write
     const std::string name = list ? numbered(path, k) : path;
     // Figures first: a result without a picture has its own error, with or without fonts.
     Figure figure = figure_of(results[k], options.filter, name);
+    if (!options.title.empty()) figure.title = harmless(options.title);
+    if (options.colours != Ramp::viridis &&
+        (figure.has_signs || std::holds_alternative<Curves>(figure.body)))
+      fail_usage(
+          "{}: has {}, which have colours of their own, expected cells for `colours`; leave "
+          "it out",
+          name, figure.has_signs ? "values with signs" : "curves");
+    figure.ramp = options.colours;
     Typesetter typesetter;
     const std::string bytes = paint(layout(std::move(figure), typesetter), typesetter, name);
     write_file(name, [&](const Sink& sink) { sink(bytes); });
+    if (!options.warn) continue;
+    // An .svg has its letters from its reader's fonts.
+    if (!typesetter.missing().empty() && paint != svg_of)
+      options.warn(name, missing_text(typesetter.missing()));
+    for (const std::string& note : notes_of_result(results[k])) options.warn(name, "note: " + note);
   }
 }
 
@@ -115,6 +164,23 @@ const Format& format_of(const std::string& path) {
   fail_usage("{}: no format has the ending '{}'{}", path, ending, suggestion(ending, known));
 }
 
+// Attention takes long to save again, and its file would be gone.
+void refuse_to_replace_source(const Results& results, const std::string& path) {
+  const auto check = [&](const Description& source) {
+    std::error_code missing;
+    if (std::filesystem::equivalent(source.name, path, missing))
+      fail("{}: is the file that was read, expected another to write to; choose another name",
+           path);
+  };
+  for (const ResultView result : results)
+    result.visit([&](const auto& one) {
+      if constexpr (requires { one.panels; })
+        for (const Attribution& panel : one.panels) check(panel.source);
+      else if constexpr (requires { one.source; })
+        check(one.source);
+    });
+}
+
 void write_standard_output(const Results& results, const WriteOptions& options) {
   const auto check = [](bool done) {
     if (!done)
@@ -132,10 +198,10 @@ void write_standard_output(const Results& results, const WriteOptions& options) 
 }  // namespace
 
 void write(const Results& results, const std::string& path, const WriteOptions& options) {
-  if (path == "-")
-    write_standard_output(results, options);
-  else
-    format_of(path).write(results, path, options);
+  if (path == "-") return write_standard_output(results, options);
+  const Format& format = format_of(path);
+  refuse_to_replace_source(results, path);
+  format.write(results, path, options);
 }
 
 void write(const std::vector<Result>& results, const std::string& path,

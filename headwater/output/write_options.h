@@ -1,8 +1,10 @@
 // How results are shown and written.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "headwater/output/colour.h"
 #include "headwater/result/filter.h"
 
 namespace headwater {
@@ -13,6 +15,10 @@ struct WriteOptions {
   bool list = false;                // a whole batch: write a list even for one result
   std::string command;              // what a page offers to copy: the line that makes this result
   std::vector<std::string> abouts;  // what a page says about each result; may be empty
+  std::string title = {};           // of a picture or page; "": what it shows
+  Ramp colours = Ramp::viridis;     // of the cells of a picture without signs
+  /// Called with a picture's path and what it could not show, in a sentence.
+  std::function<void(const std::string& path, const std::string& warning)> warn = {};
 };
 
 }  // namespace headwater

@@ -11,6 +11,7 @@
 #include "headwater/result/gradient_record.h"
 #include "headwater/result/relevance_record.h"
 #include "headwater/source/description.h"
+#include "headwater/source/prediction.h"
 
 namespace headwater {
 
@@ -47,6 +48,7 @@ struct Attribution {
   std::optional<GradientRecord> gradient;    // for method gradient
   std::optional<RelevanceRecord> relevance;  // for method relevance
   std::optional<std::vector<CutArc>> cut;    // for method flow with `cut`
+  std::optional<Prediction> prediction;      // of the model behind the source, if it was asked
   std::vector<Matrix> maps;  // the fused map of each layer of `layers`, if a page is to hold them
   std::vector<std::string> notes;
   Timing timing;

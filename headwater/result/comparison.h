@@ -8,7 +8,7 @@
 namespace headwater {
 
 struct Comparison {
-  std::string by;                   // "layer", "evolution", "discard", "fuse", "method", "model"
+  std::string by;  // "layer", "evolution", "discard", "fuse", "head", "method", "model"
   std::vector<Attribution> panels;  // each with a label
   Matrix agreement;                 // mean Spearman rank correlation between the rows of two panels
 };

@@ -53,12 +53,13 @@ Filter parse_filter(std::string_view text) {
 std::vector<bool> kept(const Filter& filter, const std::vector<std::string>& tokens) {
   std::vector<bool> out(tokens.size(), true);
   if (!filter.any()) return out;
-  const std::vector<std::string> labels = token_labels(tokens);
+  const std::vector<std::string> words = token_words(tokens), labels = token_labels(tokens);
+  const auto listed = [&](const std::string& spelt) { return filter.words.contains(spelt); };
   for (size_t j = 0; j < tokens.size(); ++j)
     out[j] = !((filter.special && is_special(tokens[j])) ||
-               (filter.punctuation && is_punctuation(labels[j])) ||
-               (filter.common && is_common(labels[j])) || filter.words.contains(tokens[j]) ||
-               filter.words.contains(labels[j]));
+               (filter.punctuation && is_punctuation(words[j])) ||
+               (filter.common && is_common(labels[j])) || listed(tokens[j]) || listed(labels[j]) ||
+               (!tokens[j].starts_with("##") && listed(words[j])));
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace headwater {
 
 struct Filter {
   bool special = false;         // [CLS] [SEP] <s> </s> <pad> <|endoftext|> and similar
-  bool punctuation = false;     // tokens that are only punctuation
+  bool punctuation = false;     // tokens that are only punctuation and white space
   bool common = false;          // English function words: the, of, to, is, ...
   std::set<std::string> words;  // these tokens, spelt as in the source or as displayed
   bool renormalise = false;     // divide what is left of each row by its sum

@@ -23,6 +23,13 @@ struct GenerateOptions {
   std::optional<Slice> span = {};  // with relevance: these generated tokens as one target
 };
 
+/// How sure the model was of a token that it generated: by softmax, at temperature 1.
+struct WordChoice {
+  double probability = 0;
+  std::string second;  // the most likely other token
+  double second_probability = 0;
+};
+
 struct Generated {
   Options options;
   GenerateOptions how;
@@ -32,6 +39,7 @@ struct Generated {
   std::vector<int> ids;             // their ids
   std::string text;                 // their text
   bool ended = false;               // by the model's end token
+  std::vector<WordChoice> choices;  // of each token; empty for a continuation
   std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; empty if not requested
   /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
   /// on, for generated token s; 0 from the token itself on. A span has a single row.

@@ -1,5 +1,6 @@
 // Eight numbers about the attention of a batch; method/metrics.h has the definitions.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct Metrics {
 
   Options options;  // for the rollout
   Range layers;
-  int layer = 0;       // the layer that A is taken from
-  Description source;  // of the first item
+  int layer = 0;                         // the layer that A is taken from
+  Description source;                    // of the first item
+  std::optional<Prediction> prediction;  // for a single item, if its model was asked
   std::vector<std::string> notes;
   Timing timing;
 };

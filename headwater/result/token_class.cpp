@@ -29,7 +29,6 @@ constexpr std::string_view angled[] = {
     "start_of_image",
     "start_of_turn",
     "think",
-    "unk",
 };
 constexpr std::string_view function_words[] = {
     "a",    "about", "after", "all",   "also", "am",    "an",   "and",   "any",    "are",   "as",
@@ -64,6 +63,7 @@ bool is_reserved(std::string_view word) {
 }
 
 bool punctuates(char32_t c) {
+  if (c == ' ' || (c >= '\t' && c <= '\r') || c == 0xA0 || c == 0x3000) return true;
   if (c < 0x80)
     return c > 0x20 && c < 0x7F && !is_letter(static_cast<char>(c)) && !(c >= '0' && c <= '9');
   if (c < 0xC0)
@@ -83,7 +83,7 @@ bool punctuates(char32_t c) {
 }  // namespace
 
 bool is_special(std::string_view token) {
-  if (token.size() < 3) return false;
+  if (token.size() < 3 || token == "[UNK]") return false;
   const std::string_view inside = token.substr(1, token.size() - 2);
   if (token.front() == '[' && token.back() == ']')
     return is_reserved(inside) || (std::all_of(inside.begin(), inside.end(), is_upper) &&

@@ -1,6 +1,7 @@
 // What a source says about itself.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,18 @@ struct TokenPlace {
   int text = 0;               // 0: the text, 1: its pair, -1: none, an added special token
   size_t begin = 0, end = 0;  // bytes, half open
   bool operator==(const TokenPlace&) const = default;
+};
+
+/// What a model is, whatever it is run on.
+struct ModelFacts {
+  std::string family;
+  std::string head;                  // what gives its logits, in words; "": nothing does
+  std::vector<std::string> classes;  // their names, if it has classes and they have names
+  int outputs = 0;                   // classes or words; 0 without a head
+  std::optional<int> positions;      // the most tokens; none: no limit
+  std::vector<int> windows;          // of each layer, 0: none; empty: none anywhere
+  uint64_t parameters = 0;
+  std::string types;  // of the weights: "f32"
 };
 
 struct Description {

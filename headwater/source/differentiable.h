@@ -1,9 +1,11 @@
 // A model's output for one input: what it depends on, and how it changes without some tokens.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "headwater/source/gradient.h"
+#include "headwater/source/prediction.h"
 #include "headwater/source/relevance.h"
 #include "headwater/source/source.h"
 
@@ -30,6 +32,10 @@ class Differentiable {
   /// results are the same bytes.
   virtual std::vector<Outcome> outcomes(const Logit& logit,
                                         std::span<const std::vector<int>> blanked);
+  /// What the model says about its input; none if it has nothing that gives logits, or if it fills
+  /// in masks and there is not one mask. Costs little after a pass through all layers, else a
+  /// forward pass.
+  virtual std::optional<Prediction> prediction() { return {}; }
 };
 
 /// source.differentiable(). Throws Error if the source is only attention.

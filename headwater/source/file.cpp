@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/source/attention_batch.h"
+#include "headwater/source/file_kind.h"
 #include "headwater/source/json.h"
 #include "headwater/source/npy.h"
 #include "headwater/source/npz.h"
@@ -38,11 +40,19 @@ std::unique_ptr<Batch> open_file(const std::string& path, const ReadOptions& opt
   if (!std::filesystem::exists(path, missing))
     fail("{}: does not exist, expected a file with attention; check the name", path);
   std::vector<std::string_view> endings;
+  const std::optional<FileKind> kind = kind_of_file(path);
   for (const Format& format : formats) {
-    if (path.ends_with(format.ending))
+    if (path.ends_with(format.ending)) {
+      if (kind && kind->ending != format.ending)
+        fail("{}: is {}, expected {} as its name says; {}", path, kind->name, format.ending,
+             kind->advice);
       return std::make_unique<AttentionBatch>(format.read(path), options);
+    }
     endings.push_back(format.ending);
   }
+  if (kind)
+    fail_usage("{}: is {}, expected a file of attention: .npy, .npz, .safetensors or .json; {}",
+               path, kind->name, kind->advice);
   fail_usage("{}: has an unknown ending{}", path,
              suggestion(std::filesystem::path(path).extension().string(), endings));
 }

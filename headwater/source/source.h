@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,8 @@ class Batch {
   virtual std::vector<std::unique_ptr<Source>> together(std::span<const int> items);
   /// How the arrays were read, in one line: "npz, 12 arrays, one a layer, axes B H n n, f32".
   virtual std::string reading() const = 0;
+  /// None if there is no model.
+  virtual std::optional<ModelFacts> facts() const { return {}; }
 };
 
 }  // namespace headwater

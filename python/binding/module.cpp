@@ -9,6 +9,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 NB_MODULE(_engine, module) {
+  // Torch keeps what it pickled until after the interpreter looks for leaks: nothing that a user
+  // could mend.
+  nb::set_leak_warnings(false);
   module.doc() = "The engine of headwater, as the package uses it. Import headwater instead.";
   nb::register_exception_translator(
       [](const std::exception_ptr& thrown, void* kind) {

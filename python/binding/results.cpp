@@ -1,9 +1,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "headwater/core/fail.h"
 #include "headwater/method/compare.h"
@@ -244,6 +246,29 @@ void add(Results& self, const std::string& method, const Options& options, Words
   self.list.emplace_back(std::move(out));
 }
 
+// Name, id, row and value.
+using LogitParts = std::tuple<std::string, int, int, double>;
+
+Logit logit_from(const LogitParts& parts) {
+  const auto& [name, id, row, value] = parts;
+  return {name, id, row, value};
+}
+
+// What relevance records about a result that was computed elsewhere.
+void set_relevance(Results& self, int k, const std::string& rule, const LogitParts& target,
+                   const std::optional<LogitParts>& against, double output, double sum,
+                   double biases) {
+  Attribution& result = attribution_at(self, k, 0);
+  RelevanceRecord& record = result.relevance.emplace();
+  record.rule = parse_relevance_rule(rule);
+  record.target.logit = logit_from(target);
+  if (against) record.target.against = logit_from(*against);
+  record.output = output;
+  record.sum = sum;
+  record.rest = biases;
+  result.has_signs = true;
+}
+
 void fill(Results& self, int k, Given values) {
   Attribution& result = attribution_at(self, k, 0);
   const size_t rows = result.mean_row ? 1 : result.rows.size(),
@@ -313,6 +338,9 @@ void bind_results(nb::module_& module) {
       .def("add", &add, "method"_a, "options"_a, "tokens"_a, "rows"_a, "by_layer"_a, "heads"_a,
            "notes"_a, "name"_a, "item"_a, "items"_a, "padded"_a,
            "Adds a result that was computed elsewhere; fill() sets its values.")
+      .def("set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
+           "sum"_a, "biases"_a,
+           "Makes an added result one of relevance. target and against: name, id, row, value.")
       .def("fill", &fill, "k"_a, "values"_a,
            "Sets the values of an added result: [matrices, rows, n] float32.")
       .def(

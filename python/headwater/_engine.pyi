@@ -134,6 +134,11 @@ class Results:
     def add(self, method: str, options: Options, tokens: Sequence[str], rows: Sequence[int], by_layer: Sequence[int], heads: Sequence[int], notes: Sequence[str], name: str, item: int, items: int, padded: int) -> None:
         """Adds a result that was computed elsewhere; fill() sets its values."""
 
+    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, biases: float) -> None:
+        """
+        Makes an added result one of relevance. target and against: name, id, row, value.
+        """
+
     def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Sets the values of an added result: [matrices, rows, n] float32."""
 

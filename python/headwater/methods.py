@@ -8,8 +8,8 @@ from typing import Any, Callable, Mapping, Sequence, Unpack
 import numpy as np
 
 from . import _engine, arrays
-from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, spelled_out,
-                        split)
+from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, refuse,
+                        spelled_out, split)
 from .errors import Error
 from .image import ImageTokens
 from .protocols import Recorded
@@ -169,8 +169,8 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
               steps: int | None = None, baseline: str | int = "", **words: Unpack[ModelWords]) -> Attribution:
     """Which input tokens an output of a model comes from, for and against: [n], signed; [B, n] for a batch.
 
-    Takes a model directory, which runs here (with text, prompt, ids or image). `target` is 'best', or the number or
-    name of a class or token; the logit of `against` is subtracted. `row` is the token whose logit is meant, where
+    Takes a model directory, which runs here (with text, prompt, ids or image), or a capture. `target` is 'best', or the
+    number or name of a class or token; the logit of `against` is subtracted. `row` is the token whose logit is meant, where
     every token has some. `rule` is 'frozen' (attention weights are constants; the values and what biases take sum to
     the logit), 'attnlrp' (relevance also passes through queries and keys) or 'integrated' (integrated gradients in
     `steps` steps from `baseline`: 'mask', 'zero' or a word). `by_layer` gives [1 + L, n]: the input, then after each
@@ -178,6 +178,11 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
     of each head as `result.heads` [L, H]; with `edges=K`, what each output token of layer K took from each input
     token as `result.edges` [n, n]. The remaining keywords are those of `headwater.open`. Raises headwater.Error.
     """
+    if isinstance(attention, Recorded):
+        refuse(dict(heads=heads or None, edges=edges, steps=steps, baseline=baseline or None), "relevance of a capture",
+               dict.fromkeys(("heads", "edges", "steps", "baseline"), "use a model directory"))
+        more: dict[str, Any] = dict(words)
+        return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
     source, items, batch, _ = opened(attention, words)
     results = _engine.relevance(source.inputs, items, rule, str(target), str(against), "" if row is None else str(row),
                                 by_layer, heads, edges, steps, str(baseline))

@@ -1,7 +1,7 @@
 """What headwater asks of objects that other libraries make: the attributes that it reads, and no more."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Sequence, Unpack, runtime_checkable
+from typing import TYPE_CHECKING, Any, Mapping, Protocol, Sequence, Unpack, runtime_checkable
 
 if TYPE_CHECKING:
     from .arguments import AskedWords, CaptureWords, OptionWords
@@ -62,6 +62,10 @@ class Recorded(Protocol):
 
     def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
                  position: int | None = None, **words: Unpack[CaptureWords]) -> Attribution: ...
+
+    def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
+                  by_layer: bool = False, rules: Mapping[Any, str] | None = None, item: int | None = None,
+                  **asked: Unpack[AskedWords]) -> Attribution: ...
 
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
                    attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,

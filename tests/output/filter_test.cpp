@@ -12,20 +12,20 @@ namespace headwater {
 namespace {
 
 TEST(Filter, KnowsSpecialTokens) {
-  for (const char* token : {"[CLS]", "[SEP]", "[PAD]", "[MASK]", "[unused12]", "<s>", "</s>",
-                            "<pad>", "<mask>", "<unk>", "<bos>", "<eos>", "<|endoftext|>",
-                            "<|im_start|>", "<start_of_turn>", "<extra_id_7>"})
-    EXPECT_TRUE(is_special(token)) << token;
   for (const char* token :
-       {"", "[", "[]", "<>", "[sic]", "[12]", "<b>", "<div>", "CLS", "[CLS", "a", "</p>"})
+       {"[CLS]", "[SEP]", "[PAD]", "[MASK]", "[unused12]", "<s>", "</s>", "<pad>", "<mask>",
+        "<bos>", "<eos>", "<|endoftext|>", "<|im_start|>", "<start_of_turn>", "<extra_id_7>"})
+    EXPECT_TRUE(is_special(token)) << token;
+  for (const char* token : {"", "[", "[]", "<>", "[sic]", "[12]", "<b>", "<div>", "CLS", "[CLS",
+                            "a", "</p>", "[UNK]", "<unk>"})
     EXPECT_FALSE(is_special(token)) << token;
 }
 
 TEST(Filter, KnowsPunctuation) {
-  for (const char* text :
-       {".", ",", "...", "--", "\u2014", "\u201c", "\u3002", "\uff0c", "\u060c", "$", "\u20ac"})
+  for (const char* text : {".", ",", "...", "--", "\u2014", "\u201c", "\u3002", "\uff0c", "\u060c",
+                           "$", "\u20ac", "\n", ".\n\n", " ", "\t"})
     EXPECT_TRUE(is_punctuation(text)) << text;
-  for (const char* text : {"", "a", "1", "a.", "\u00e9", "\u4f60", "\u00b2", " "})
+  for (const char* text : {"", "a", "1", "a.", "\u00e9", "\u4f60", "\u00b2", "a\n"})
     EXPECT_FALSE(is_punctuation(text)) << text;
 }
 
@@ -44,6 +44,14 @@ TEST(Filter, KeepsWhatNothingNames) {
   Filter filter;
   filter.words = {"cat", "[SEP]"};
   EXPECT_EQ(kept(filter, tokens), (std::vector<bool>{true, true, false, true, false}));
+}
+
+TEST(Filter, LeavesOutLineEndsAndSplitPunctuationButNoUnknownWord) {
+  // A line end, a full stop with one, and the ideographic full stop in two parts.
+  const std::vector<std::string> tokens = {"\u0120a",      "\u010a", ".\u010a\u010a",
+                                           "\u00e3\u0122", "\u0124", "<unk>"};
+  EXPECT_EQ(kept(parse_filter("special,punctuation"), tokens),
+            (std::vector<bool>{true, false, false, false, false, true}));
 }
 
 TEST(Filter, ReadsTokensFromAFile) {

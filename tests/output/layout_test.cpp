@@ -133,6 +133,49 @@ TEST(Layout, NeverOverlapsInAComparison) {
     }
 }
 
+TEST(Layout, NeverOverlapsWithScalesOfTheirOwn) {
+  for (const int panels : {2, 4, 5})
+    for (const int n : {2, 9, 64}) {
+      Comparison result = made_comparison(n, panels);
+      result.by = "method";
+      result.panels[1].values[0](0, 1) = 3;
+      const Scene scene = scene_of(std::move(result));
+      expect_sound(scene, std::to_string(panels) + " scales, n = " + std::to_string(n));
+      EXPECT_EQ(scene.cells.size(), 2 * static_cast<size_t>(panels)) << "a bar for each panel";
+    }
+}
+
+TEST(Layout, PutsTheHeadsOfALayerInALine) {
+  Comparison result = made_comparison(5, 24);
+  result.by = "head";
+  for (int k = 0; k < 24; ++k) {
+    Attribution& panel = result.panels[static_cast<size_t>(k)];
+    panel.layers = {k / 6, k / 6 + 1};
+    panel.label = "layer " + std::to_string(k / 6) + " head " + std::to_string(k % 6);
+  }
+  const Scene scene = scene_of(std::move(result));
+  expect_sound(scene, "heads");
+  for (size_t k = 0; k < 24; ++k) {
+    EXPECT_EQ(scene.cells[k].y, scene.cells[k / 6 * 6].y);
+    EXPECT_EQ(scene.cells[k].x, scene.cells[k % 6].x);
+  }
+}
+
+TEST(Layout, DrawsCurvesOfEqualValuesApart) {
+  Evaluation result;
+  result.layers = {0, 2};
+  const std::vector<Spread> same = {{0.5, 0, 1}, {0.75, 0, 1}}, other = {{0, 0, 1}, {0.25, 0, 1}};
+  result.correlations = {{"gradient", {{"raw", same}, {"rollout", other}, {"flow", same}}}};
+  const Scene scene = scene_of(std::move(result));
+  // Two marks of each curve, then one of each in the legend.
+  const auto middle = [&](size_t k) { return scene.boxes[k].y + scene.boxes[k].height / 2; };
+  EXPECT_NEAR(middle(4) - middle(0), 2, 1e-9);
+  EXPECT_NEAR(middle(5) - middle(1), 2, 1e-9);
+  EXPECT_NEAR((middle(0) + middle(4)) / 2 - (middle(1) + middle(5)) / 2, middle(2) - middle(3),
+              1e-9)
+      << "around where they are";
+}
+
 TEST(Layout, NeverOverlapsInAComparisonOfOneRow) {
   Comparison result = made_comparison(9, 3);
   for (Attribution& panel : result.panels) {
@@ -179,6 +222,44 @@ TEST(Figure, SharesOneScaleAmongPanels) {
   const Figure figure = figure_of(results_of(std::move(result))[0], {}, "x.png");
   EXPECT_FLOAT_EQ(static_cast<float>(figure.top), 0.75f);
   EXPECT_FALSE(figure.cut);
+}
+
+TEST(Figure, GivesPanelsOfOtherRangesScalesOfTheirOwn) {
+  Comparison result = made_comparison(9, 3);
+  result.by = "method";
+  result.panels[1].values[0](4, 4) = 0.75f;
+  const Figure figure = figure_of(results_of(std::move(result))[0], {}, "x.png");
+  const Grid& grid = std::get<Grid>(figure.body);
+  EXPECT_FLOAT_EQ(static_cast<float>(grid.panels[0].top), 0.2f);
+  EXPECT_FLOAT_EQ(static_cast<float>(grid.panels[1].top), 0.75f);
+  EXPECT_EQ(std::ranges::count(figure.details, "each panel has its own scale"), 1);
+  Comparison alike = made_comparison(9, 3);
+  alike.by = "method";
+  const Figure shared = figure_of(results_of(std::move(alike))[0], {}, "x.png");
+  EXPECT_EQ(std::get<Grid>(shared.body).panels[0].top, 0);
+}
+
+TEST(Figure, EndsTheScaleOfASmallPictureAtTheTextsOwnTokens) {
+  Attribution result = made(4);
+  result.source.tokens = {"[CLS]", "a", "b", "[SEP]"};
+  for (int i = 0; i < 4; ++i) result.values[0](i, 0) = 5;
+  const Figure figure = figure_of(results_of(std::move(result))[0], {}, "x.png");
+  EXPECT_TRUE(figure.cut);
+  EXPECT_FLOAT_EQ(static_cast<float>(figure.top), 0.4f);
+}
+
+TEST(Figure, ShowsHowNearlyEqualValuesDiffer) {
+  Attribution alike = made(3), equal = made(3);
+  for (int k = 0; k < 9; ++k) {
+    alike.values[0].data()[k] = k < 5 ? 0.25f : 0.375f;
+    equal.values[0].data()[k] = k < 5 ? 0.25f : 0.2505f;
+  }
+  const Figure some = figure_of(results_of(std::move(alike))[0], {}, "x.png");
+  EXPECT_EQ(some.bottom, 0.25);
+  EXPECT_EQ(some.top, 0.375);
+  const Figure none = figure_of(results_of(std::move(equal))[0], {}, "x.png");
+  EXPECT_EQ(none.bottom, 0);
+  EXPECT_FLOAT_EQ(static_cast<float>(none.top), 0.501f);
 }
 
 TEST(Figure, TakesTheLargestValueOfACell) {

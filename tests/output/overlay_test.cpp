@@ -192,7 +192,7 @@ TEST(PatchScale, BeginsAtTheSmallestValueUnlessAllAreAlike) {
     return std::pair(static_cast<float>(scale.bottom), static_cast<float>(scale.top));
   };
   EXPECT_EQ(ends({0.5f, 0.25f, 0.5f}), std::pair(0.25f, 0.5f));
-  EXPECT_EQ(ends({0.5f, 0.49f}), std::pair(0.0f, 0.5f));
+  EXPECT_EQ(ends({0.5f, 0.49f}), std::pair(0.0f, 1.0f));  // in the middle of the scale
   EXPECT_EQ(ends({0.5f, 0.0f}), std::pair(0.0f, 0.5f));
   EXPECT_EQ(ends({4, 0.5f, 0.25f, 0.5f}), std::pair(0.25f, 1.5f));  // one that dwarfs the others
   EXPECT_EQ(ends({0, 0}), std::pair(0.0f, 1.0f));

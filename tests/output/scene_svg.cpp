@@ -69,9 +69,8 @@ std::string mosaic(double x, double y, double step_x, double step_y, int columns
 std::string svg_of(const Cells& cells) {
   return mosaic(cells.x, cells.y, double(cells.pixels_x) / pixels_per_point,
                 double(cells.pixels_y) / pixels_per_point, cells.values.columns(),
-                cells.values.rows(), [&](int row, int column) {
-                  return colour_at(cells.ramp, cells.values(row, column) / cells.top);
-                });
+                cells.values.rows(),
+                [&](int row, int column) { return cells.colour(cells.values(row, column)); });
 }
 
 std::string svg_of(const Photo& photo) {

@@ -28,10 +28,10 @@ TEST(Terminal, GivesATableForPipes) {
             "4 heads, "
             "residual 0.5\n"
             "# a note\n"
-            "index  token     value\n"
-            "    0  [CLS]  0.500000  ########################\n"
-            "    1  \u4f60\u597d   0.250000  ############\n"
-            "    2  \u00b7s     0.000000\n");
+            "index  token   value\n"
+            "    0  [CLS]  0.5000  ########################\n"
+            "    1  \u4f60\u597d   0.2500  ############\n"
+            "    2  \u00b7s          0\n");
 }
 
 TEST(Terminal, ShadesTheRunningTextInColour) {
@@ -40,7 +40,7 @@ TEST(Terminal, ShadesTheRunningTextInColour) {
   EXPECT_NE(text.find("\x1b[48;2;255;255;255m\x1b[38;2;0;0;0mthe\x1b[0m \x1b[48;2;56;176;163m"),
             text.npos)
       << text;
-  EXPECT_NE(text.find("1.0000"), text.npos);
+  EXPECT_NE(text.find("1.000"), text.npos);
 }
 
 TEST(Terminal, KeepsToTheWidth) {
@@ -87,9 +87,9 @@ TEST(Terminal, SaysHowMuchAFilterLeftOut) {
   filter.special = true;
   const std::string text = terminal(result, 0, filter, false, 80);
   EXPECT_NE(text.find("left out 75.0 %"), text.npos) << text;
-  EXPECT_NE(text.find("1  cat    0.250000"), text.npos) << text;
+  EXPECT_NE(text.find("1  cat    0.2500"), text.npos) << text;
   filter.renormalise = true;
-  EXPECT_NE(terminal(result, 0, filter, false, 80).find("1.000000"), text.npos);
+  EXPECT_NE(terminal(result, 0, filter, false, 80).find("1.000"), text.npos);
 }
 
 TEST(Terminal, SurvivesNumbersThatAreNone) {
@@ -105,13 +105,51 @@ TEST(Terminal, PutsPanelsSideBySide) {
   const std::string text = terminal(made_comparison(2, 2), 1, {});
   EXPECT_NE(text.find("discard 0.0        1.000        0.500"), text.npos) << text;
   EXPECT_NE(text.find("index  token  discard 0.0  discard 0.1\n"), text.npos) << text;
-  EXPECT_NE(text.find("    1  t1        0.666667     0.666667\n"), text.npos) << text;
+  EXPECT_NE(text.find("    1  t1          0.6667       0.6667\n"), text.npos) << text;
+}
+
+TEST(Terminal, ShowsLayersSideBySide) {
+  const std::string text = terminal(made_by_layer(3, 2, true), 0, {}, false, 80);
+  EXPECT_NE(text.find("Attention rollout by layer, output token 0 't0'"), text.npos) << text;
+  EXPECT_NE(text.find("index  token  layer 0  layer 1\n    0  t0      0.1250   0.2500\n"),
+            text.npos)
+      << text;
+  // Six layers fit into twenty columns, and the last is one of them.
+  const std::string colour = terminal(made_by_layer(3, 11, true), 0, {}, true, 22);
+  EXPECT_NE(colour.find("layer    0  2  4  6  8 10\n"), colour.npos) << colour;
+  EXPECT_NE(colour.find("(6 of 11 layers fit"), colour.npos) << colour;
+}
+
+TEST(Terminal, ShadesPartsOfACharacterAsOne) {
+  const Attribution result = made_row({"\u0120a", "\u00e4\u00bd", "\u0142"}, {0.5f, 0.25f, 0.25f});
+  const std::string text = terminal(result, 0, {}, true, 80);
+  EXPECT_NE(text.find("\x1b[48;2;56;176;163m\x1b[38;2;0;0;0m\u4f60\x1b[0m"), text.npos) << text;
+}
+
+TEST(Terminal, NamesThePanelsThatANoteIsAbout) {
+  Comparison result = made_comparison(2, 2);
+  result.panels[0].notes = {"of both"};
+  result.panels[1].notes = {"of both", "of one"};
+  const std::string text = terminal(result, 0, {});
+  EXPECT_NE(text.find("# of both\n"), text.npos) << text;
+  EXPECT_NE(text.find("# discard 0.1: of one\n"), text.npos) << text;
+}
+
+TEST(Terminal, SaysWhatTheModelSaid) {
+  Attribution result = made_row({"a", "b"}, {1, 0});
+  result.prediction =
+      Prediction{"class", {"plural", 1, 0, 2.5}, 0.975, Logit{"singular", 0, 0, 0}, 0.025};
+  const std::string text = terminal(result, 0, {}, false, 80);
+  EXPECT_NE(text.find("# the model says: class 'plural' (97.5 %), then 'singular' (2.5 %)\n"),
+            text.npos)
+      << text;
+  EXPECT_EQ(text.find("plural"), text.rfind("plural")) << "once";
 }
 
 TEST(Terminal, ListsMetricsAndInfo) {
   Metrics metrics;
   metrics.max_attention = 0.875;
-  EXPECT_NE(terminal(metrics).find("max_attention            0.875000\n"), std::string::npos)
+  EXPECT_NE(terminal(metrics).find("max_attention            0.8750\n"), std::string::npos)
       << terminal(metrics);
   Info info;
   info.source = made(3).source;

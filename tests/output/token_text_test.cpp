@@ -37,10 +37,47 @@ TEST(TokenText, DecodesByteLevelTokens) {
   EXPECT_EQ(text_of(tokens), "The caf\u00e9\u23ce/ \u2423<|endoftext|>");
 }
 
-TEST(TokenText, ShowsHalfCharactersAsReplacementCharacters) {
-  // The first two of the three bytes of U+4F60, then the third.
-  const Strings tokens = {"\u0120a", "\u00e4\u00bd", "\u0142"};
-  EXPECT_EQ(token_labels(tokens), (Strings{"a", "\uFFFD", "\uFFFD"}));
+TEST(TokenText, ShowsPartsOfACharacterAsOneUnit) {
+  // The first two of the three bytes of U+4F60, then the third and a letter.
+  const Strings tokens = {"\u0120a", "\u0120\u00e4\u00bd", "\u0142b", "c"};
+  EXPECT_EQ(token_labels(tokens), (Strings{"a", "\u4f60b 1/2", "\u4f60b 2/2", "c"}));
+  const std::vector<Piece> pieces = running_text(tokens);
+  EXPECT_EQ(text_of(tokens), "a \u4f60bc");
+  EXPECT_EQ(pieces[1].parts, 2);
+  EXPECT_EQ(pieces[2].parts, 0);
+  std::vector<bool> kept = {true, false, true, true};
+  EXPECT_EQ(piece_values(pieces, std::vector<float>{0.25f, 0.5f, 0.125f, 1}, kept),
+            (std::vector<float>{0.25f, 0.125f, 0, 1}));
+  EXPECT_EQ(kept, (std::vector<bool>{true, true, false, true}));
+  // Bytes that are part of no character.
+  EXPECT_EQ(token_labels({"\u0120a", "\u00e4", "b"}), (Strings{"a", "\uFFFD", "b"}));
+  EXPECT_EQ(token_labels_after({"\u0120a", "\u00e4\u00bd"}, {"\u0142"}), (Strings{"\u4f60 2/2"}));
+}
+
+TEST(TokenText, ShowsPartsOfACharacterInSentencePieceAsOneUnit) {
+  const Strings tokens = {"\u2581x", "<0xE9>", "<0x91>", "<0xAB>", "y"};
+  EXPECT_EQ(token_labels(tokens), (Strings{"x", "\u946b 1/3", "\u946b 2/3", "\u946b 3/3", "y"}));
+  EXPECT_EQ(text_of(tokens), "x\u946by");
+}
+
+TEST(TokenText, KnowsByteLevelTokensWithoutASpace) {
+  // Qwen and GPT-2 spell these two in bytes.
+  EXPECT_EQ(text_of({"\u00e6\u012a\u0133", "\u00e5\u0138\u013e", "\u00e6\u00ac\u00a2"}),
+            "\u6211\u559c\u6b22");
+  EXPECT_EQ(token_labels({"Stra", "\u00c3\u0141", "e", "<|endoftext|>"}),
+            (Strings{"Stra", "\u00df", "e", "<|endoftext|>"}));
+  // Cut off within its last character.
+  EXPECT_EQ(token_labels({"\u00c3\u0141", "\u00e5\u0138"}), (Strings{"\u00df", "\uFFFD"}));
+  // Accented words of other vocabularies are no UTF-8 in that alphabet.
+  EXPECT_EQ(token_labels({"na\u00efve", "caf\u00e9"}), (Strings{"na\u00efve", "caf\u00e9"}));
+  EXPECT_EQ(token_labels({"\u00e9"}), (Strings{"\u00e9"}));
+  EXPECT_EQ(token_labels({"\u00c3\u00a9", "\u4f60"}), (Strings{"\u00c3\u00a9", "\u4f60"}));
+}
+
+TEST(TokenText, GivesWordsToLookUp) {
+  EXPECT_EQ(token_words({"\u0120keys", ".\u010a", "\u00e4\u00bd", "\u0142"}),
+            (Strings{"keys", ".\n", "\u4f60", "\u4f60"}));
+  EXPECT_EQ(token_words({"key", "##s"}), (Strings{"key", "s"}));
 }
 
 TEST(TokenText, LeavesTokensAloneThatTheByteTableDoesNotHave) {

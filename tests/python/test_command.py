@@ -22,9 +22,9 @@ def test_rollout_without_an_output_is_a_plain_table_of_one_row(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "# Attention rollout, output token 1 '1': two.npy, 2 tokens, layers 0:2, one head, residual 0.5\n"
-        "index  token     value\n"
-        "    0  0      0.343750  #############\n"
-        "    1  1      0.656250  ########################\n")
+        "index  token   value\n"
+        "    0  0      0.3438  #############\n"
+        "    1  1      0.6562  ########################\n")
 
 
 def test_the_row_shown_is_the_last_for_causal_attention_and_the_first_otherwise(tmp_path, fox):
@@ -90,7 +90,7 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
             "evolution.png", "discard.png", "index.html"} == set(named)
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
-    assert '"The authors that the guard likes ..." is plural; its logit depends on authors' in done.stdout
+    assert '"The authors that the guard likes ..." is plural; attention times gradient is largest on authors' in done.stdout
     assert f"headwater is {HEADWATER} here" in run("demo", cwd=tmp_path, env={"PATH": "/nowhere"}).stdout
     assert "make install" not in run("demo", cwd=tmp_path, env={"PATH": str(Path(HEADWATER).parent)}).stdout
     tried = [shlex.split(line, comments=True) for line in re.findall(r"^  headwater (.*)$", done.stdout, re.M) if "YOUR" not in line]

@@ -52,10 +52,10 @@ def test_a_progress_bar_shows_on_a_terminal_and_only_after_a_second(fox, slow, t
 
 
 def complete(*words):
-    script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _headwater; '
+    script = ('headwater() { "$HERE" "$@"; }; source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _headwater; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", script, HEADWATER, "headwater", *words], capture_output=True, text=True,
-                          cwd=ROOT)
+                          cwd=ROOT, env=os.environ | {"HERE": HEADWATER})
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -64,7 +64,7 @@ def test_bash_completes_commands_options_words_and_files():
     assert complete("ro") == ["rollout"]
     assert set(COMMANDS) <= set(complete(""))
     assert complete("rollout", "--dis") == ["--discard"]
-    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "method", "model"]
+    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "head", "method", "model"]
     assert complete("rollout", "x.npz", "--preset", "t") == ["tutorial"]
     assert complete("evaluate", "facts", "--against", "b") == ["blank-out", "both"]
     assert complete("completion", "z") == ["zsh"]
@@ -86,7 +86,7 @@ def test_completion_scripts_know_every_command_and_option(shell):
 
 def test_fish_is_told_where_an_apostrophe_belongs_to_a_text():
     lines = [line for line in run("completion", "fish").stdout.splitlines() if " -d " in line]
-    assert len(lines) == len(COMMANDS) and any("\\'" in line for line in lines)
+    assert len(lines) == len(COMMANDS) + 1 and any("\\'" in line for line in lines)
     for line in lines:
         assert re.search(r" -d '(?:[^'\\]|\\['\\])*'$", line), line
 

@@ -50,7 +50,9 @@ def maps(models):
 
 
 def gradient(models, *words, name="classes"):
-    return ask("gradient", models / name, "--ids", IDS, *words)
+    """Of all rows unless the words ask for some."""
+    rows = [] if "--row" in words else ["--row", "all"]
+    return ask("gradient", models / name, "--ids", IDS, *words, *rows)
 
 
 def test_rule_gradient_is_the_mean_of_layers(models, maps):

@@ -143,3 +143,14 @@ def test_pictures_with_little_memory_are_drawn_or_refused(most, small, tmp_path)
     if process.returncode == 1:
         assert error.count("\n") == 1, error
     assert files_in(out) == (["x.png"] if process.returncode == 0 else [])
+
+
+def test_the_file_that_was_read_is_not_replaced(small, tmp_path):
+    before = small.read_bytes()
+    for words in (["rollout", small], ["compare", small, "--by", "layer"], ["info", small]):
+        (tmp_path / "link.npy").unlink(missing_ok=True)
+        (tmp_path / "link.npy").symlink_to(small)
+        for path in (small.with_suffix(".npy"), tmp_path / "link.npy"):
+            done = subprocess.run([HEADWATER, *words, "-o", path], capture_output=True, text=True)
+            assert done.returncode != 0 and small.read_bytes() == before
+    assert "is the file that was read" in fails(1, "rollout", small, "-o", small)

@@ -135,7 +135,7 @@ def test_ids_are_taken_as_they_are(tiny):
 def test_one_row_is_that_row_of_all(tiny, words):
     text = "the keys to the cabinet are on the table"
     some = ask("rollout", tiny["llama"], "--text", text, *words)
-    everything = ask("rollout", tiny["llama"], "--text", text, *words, "--row", "all")
+    everything = ask("rollout", tiny["llama"], "--text", text, *words[2:], "--row", "all")
     every = np.array(everything["values"])
     expected = every.mean(-2, keepdims=True) if some["rows"] == ["mean"] else every[..., some["rows"], :]
     assert np.abs(np.array(some["values"]) - expected).max() < 1e-6

@@ -1,18 +1,18 @@
-"""A build of its own, with sanitizers: the tests in it, and the readers under a fuzzer."""
+"""Builds: the benchmarks, and those with sanitizers, with the tests in them and the readers under a fuzzer."""
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 from . import ROOT, run, tail
 
-FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_json", "fuzz_image",
-                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_examples"]
+FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_torch", "fuzz_json", "fuzz_image",
+                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_sentencepiece", "fuzz_examples"]
 
 
-def built(report, *targets):
+def built(report, preset, *targets):
     """Whether the targets, or everything, could be built with sanitizers."""
     chosen = [word for target in targets for word in ("--target", target)]
-    for command in (["cmake", "--preset", "sanitize"], ["cmake", "--build", "--preset", "sanitize", *chosen]):
+    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, *chosen]):
         status, output = run(command)
         if status:
             report.fail(f"{' '.join(command)}:\n{tail(output)}")
@@ -20,22 +20,40 @@ def built(report, *targets):
     return True
 
 
-def asan(report):
-    """the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
-    if not built(report):
-        return
-    # For the command that tests start; it is a program of its own.
-    env = os.environ | {"LSAN_OPTIONS": f"suppressions={ROOT}/tools/checks/leaks.txt:print_suppressions=0"}
-    status, output = run(["ctest", "--preset", "sanitize", "--no-tests=error", "-j", str(os.cpu_count())], env=env)
+def tested(report, preset, env, *options):
+    status, output = run(["ctest", "--preset", preset, "--no-tests=error", "-j", str(os.cpu_count()), *options],
+                         env=os.environ | env)
     report.note = next((line for line in output.splitlines() if "tests passed" in line), "")
     if status:
-        report.fail(f"ctest --preset sanitize:\n{tail(output, 80)}")
+        report.fail(f"ctest --preset {preset}:\n{tail(output, 80)}")
+
+
+def asan(report):
+    """the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"""
+    if built(report, "sanitize"):
+        # For the command that tests start; it is a program of its own.
+        tested(report, "sanitize", {"LSAN_OPTIONS": f"suppressions={ROOT}/tools/checks/leaks.txt:print_suppressions=0"})
+
+
+def tsan(report):
+    """the C++ tests under ThreadSanitizer"""
+    if built(report, "threads", "headwater_tests"):
+        tested(report, "threads", {"TSAN_OPTIONS": "halt_on_error=1"})
+
+
+def bench(report):
+    """the benchmarks compile; 'make bench' runs them"""
+    for command in (["cmake", "--preset", "release", "-DHEADWATER_BENCH=ON"], ["cmake", "--build", "--preset", "release"]):
+        status, output = run(command)
+        if status:
+            report.fail(f"{' '.join(command)}:\n{tail(output)}")
+            return
 
 
 def fuzz(report):
-    """each reader under libFuzzer for FUZZ_SECONDS (20), starting from the hostile files and tests/golden"""
-    seconds = int(os.environ.get("FUZZ_SECONDS", "20"))
-    if not built(report, *FUZZ_TARGETS):
+    """all readers under libFuzzer for FUZZ_SECONDS (180) together, starting from the hostile files and tests/golden"""
+    seconds = max(1, int(os.environ.get("FUZZ_SECONDS", "180")) // len(FUZZ_TARGETS))
+    if not built(report, "sanitize", *FUZZ_TARGETS):
         return
 
     def one(target):

@@ -58,8 +58,8 @@ Matrix rounded(const DoubleMatrix& values) {
 
 std::string saturation_note(double share) {
   return fmt::format(
-      "{:.3g} % of the pairs carry all that their input token can take in, regardless of the "
-      "output token, and so say nothing about it; flow over fewer layers does",
+      "{:.3g} % of the values are the most that the input token can take in. They are the same for "
+      "every output token and say nothing about it; flow over fewer layers does",
       std::floor(1000 * share) / 10);
 }
 

@@ -14,6 +14,7 @@ struct Encoding {
   std::vector<ByteSpan> offsets;  // bytes of the text or its pair; {0, 0} where sequences is -1
   std::vector<int> types;         // type ids from the post-processor
   std::vector<int> sequences;     // 0: the text, 1: its pair, -1: added by the post-processor
+  size_t cut = 0;                 // tokens of the texts that a limit left out
 
   size_t size() const { return ids.size(); }
   /// Appends one token.

@@ -153,6 +153,7 @@ size_t Tokenizer::special_count(bool pair) const {
 Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view> pair,
                            bool special, std::optional<size_t> limit) const {
   std::vector<Encoding> parts;
+  size_t cut = 0;
   parts.push_back(encode_one(text, 0));
   if (pair) parts.push_back(encode_one(*pair, 1));
   if (limit) {
@@ -160,13 +161,20 @@ Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view
     if (added > *limit)
       fail("{}: {} special tokens do not fit into {}, expected room for them; allow more tokens",
            parts_->name, added, *limit);
+    const auto count = [&] {
+      size_t sum = 0;
+      for (const Encoding& part : parts) sum += part.size();
+      return sum;
+    };
+    const size_t before = count();
     cut_to(parts, *limit - added);
+    cut = before - count();
   }
   if (parts_->post_processor)
     parts_->post_processor->apply(parts, {text, pair.value_or("")}, special);
-  if (parts.size() == 1) return std::move(parts[0]);
-  Encoding out;
-  for (Encoding& part : parts) append(out, std::move(part));
+  Encoding out = std::move(parts[0]);
+  for (size_t k = 1; k < parts.size(); ++k) append(out, std::move(parts[k]));
+  out.cut = cut;
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "headwater/output/page/bundle.h"
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
+#include "headwater/result/token_text.h"
 
 namespace headwater {
 namespace {
@@ -71,7 +72,10 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
     if (items.size() <= options.abouts.size())
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
   }
-  const std::string title = title_for(items);
+  const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
+  if (items.size() == 1)
+    for (Field& field : items[0].fields)
+      if (field.name == "title") field.value = title;
   data.fields = {{"headwater", std::string(version())}, {"command", options.command}};
   data.fields.push_back({"items", std::move(items)});
   sink("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");

@@ -1,7 +1,10 @@
 #include "headwater/output/picture/draw.h"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
+
+#include "headwater/core/fail.h"
 
 namespace headwater {
 namespace {
@@ -46,28 +49,45 @@ void draw_at(cairo_t* canvas, const Surface& surface, double x, double y) {
 }
 
 // At full size, because viewers of .svg and .pdf smooth images that they enlarge.
-void draw(cairo_t* canvas, const Cells& cells) {
+Surface surface_of(const Cells& cells) {
   uint32_t colour = 0;
   const auto pixel = [&](int x, int y) {
     if (x % cells.pixels_x == 0) {
-      const Colour c =
-          colour_at(cells.ramp, cells.values(y / cells.pixels_y, x / cells.pixels_x) / cells.top);
+      const Colour c = cells.colour(cells.values(y / cells.pixels_y, x / cells.pixels_x));
       colour = packed(c.red, c.green, c.blue);
     }
     return colour;
   };
-  draw_at(canvas,
-          surface_of(cells.values.columns() * cells.pixels_x, cells.values.rows() * cells.pixels_y,
-                     pixel),
-          cells.x, cells.y);
+  return surface_of(cells.values.columns() * cells.pixels_x, cells.values.rows() * cells.pixels_y,
+                    pixel);
 }
 
-void draw(cairo_t* canvas, const Photo& photo) {
+Surface surface_of(const Photo& photo) {
   const auto pixel = [&](int x, int y) {
     const uint8_t* rgb = photo.image.row(y).data() + std::ptrdiff_t{3} * x;
     return packed(rgb[0], rgb[1], rgb[2]);
   };
-  draw_at(canvas, surface_of(photo.image.width, photo.image.height, pixel), photo.x, photo.y);
+  return surface_of(photo.image.width, photo.image.height, pixel);
+}
+
+cairo_status_t append_bytes(void* bytes, const unsigned char* data, unsigned length) {
+  // An exception must not pass through Cairo, which is C.
+  try {
+    static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::exception&) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+}
+
+std::string png_of_surface(const Surface& surface) {
+  std::string bytes;
+  const cairo_status_t status =
+      cairo_surface_write_to_png_stream(surface.get(), append_bytes, &bytes);
+  if (status != CAIRO_STATUS_SUCCESS)
+    fail("an image within the picture could not be made ({}), expected Cairo to make it; use .json",
+         cairo_status_to_string(status));
+  return bytes;
 }
 
 void draw(cairo_t* canvas, const Box& box) {
@@ -91,13 +111,17 @@ void draw(cairo_t* canvas, const Line& line) {
 
 }  // namespace
 
+std::string png_of(const Cells& cells) { return png_of_surface(surface_of(cells)); }
+
+std::string png_of(const Photo& photo) { return png_of_surface(surface_of(photo)); }
+
 void draw(const Scene& scene, Typesetter& typesetter, const Canvas& canvas) {
   cairo_t* cairo = canvas.cairo;
   set_colour(cairo, white);
   cairo_paint(cairo);
   cairo_set_line_width(cairo, 0.8);
-  for (const Photo& photo : scene.photos) draw(cairo, photo);
-  for (const Cells& cells : scene.cells) draw(cairo, cells);
+  for (const Photo& photo : scene.photos) draw_at(cairo, surface_of(photo), photo.x, photo.y);
+  for (const Cells& cells : scene.cells) draw_at(cairo, surface_of(cells), cells.x, cells.y);
   for (const Box& box : scene.boxes) draw(cairo, box);
   for (const Line& line : scene.lines) draw(cairo, line);
   for (const Text& text : scene.texts) typesetter.draw(canvas, text);

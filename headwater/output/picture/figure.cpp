@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <span>
 
 #include "headwater/core/fail.h"
 #include "headwater/output/caption.h"
@@ -12,6 +14,7 @@
 #include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
 #include "headwater/result/row_to_show.h"
+#include "headwater/result/token_class.h"
 
 namespace headwater {
 namespace {
@@ -65,9 +68,8 @@ class Shown {
 
 int bins(int count, int bin) { return (count + bin - 1) / bin; }
 
-Axis token_axis(std::string title, const std::vector<std::string>& words,
+Axis token_axis(std::string title, const std::vector<std::string>& labels,
                 const std::vector<int>& tokens, int bin) {
-  const std::vector<std::string> labels = token_labels(words, longest_axis_label);
   Axis axis{std::move(title), {}, tokens, bin};
   for (const int j : tokens) axis.labels.push_back(labels[static_cast<size_t>(j)]);
   return axis;
@@ -76,15 +78,19 @@ Axis token_axis(std::string title, const std::vector<std::string>& words,
 Axis row_axis(const Attribution& result, int bin) {
   if (result.mean_row) return {"Output tokens", {"mean"}, {0}, 1};
   const bool generated = !result.outputs.empty();
-  return token_axis(generated ? "Generated tokens" : "Output tokens", output_tokens(result),
-                    result.rows, bin);
+  return token_axis(generated ? "Generated tokens" : "Output tokens",
+                    output_labels(result, longest_axis_label), result.rows, bin);
 }
 
 Axis input_axis(const Attribution& result, const Shown& shown, int bin) {
   const char* title = result.outputs.empty() ? "Input tokens"
                       : result.has_signs     ? "Prompt and generated tokens"
                                              : "Prompt tokens";
-  return token_axis(title, result.source.tokens, shown.columns(), bin);
+  Axis axis = token_axis(title, token_labels(result.source.tokens, longest_axis_label),
+                         shown.columns(), bin);
+  for (const int j : axis.places)
+    axis.special.push_back(is_special(result.source.tokens[static_cast<size_t>(j)]));
+  return axis;
 }
 
 void set_top(Figure& figure, double top, double most) {
@@ -101,19 +107,65 @@ void set_signs(Figure& figure, const Attribution& result) {
   if (result.has_signs) figure.details.push_back(sign_text(result));
 }
 
-// The upper end of the scale is the largest value. In a large picture, a few cells, such as the
-// first token of causal attention, would then leave all others dark. There the scale ends at a
-// value that nearly all cells are below, and the picture says so.
-void set_scale(Figure& figure) {
+struct CellScale {
+  double top = 1;              // the upper end
+  double least = 0, most = 0;  // of all values
+};
+
+// The upper end of the scale is the largest value. A few cells, such as the first token of causal
+// attention or [CLS], would then leave all others dark. In a large picture the scale ends at a
+// value that nearly all cells are below, in a small one at the largest of the text's own tokens,
+// and the picture says so.
+CellScale scale_of(std::span<const Panel> panels, const Axis& x) {
   std::vector<float> values;
-  for (const Panel& panel : std::get<Grid>(figure.body).panels)
-    for (size_t k = 0; k < panel.values.size(); ++k)
-      values.push_back(std::abs(panel.values.data()[k]));
+  float own = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Panel& panel : panels)
+    for (int r = 0; r < panel.values.rows(); ++r)
+      for (int c = 0; c < panel.values.columns(); ++c) {
+        const float size = std::abs(panel.values(r, c));
+        values.push_back(size);
+        least = std::min<double>(least, panel.values(r, c));
+        if (x.bin > 1 || x.special.empty() || !x.special[static_cast<size_t>(c)])
+          own = std::max(own, size);
+      }
   const auto rank = values.begin() + static_cast<std::ptrdiff_t>(0.995 * (values.size() - 1));
   std::nth_element(values.begin(), rank, values.end());
   const float most = *std::max_element(rank, values.end());
-  const bool cut = values.size() > large_picture && *rank > 0 && most > 3 * *rank;
-  set_top(figure, cut ? *rank : most > 0 ? most : 1, most);
+  const float end = values.size() > large_picture ? *rank : own;
+  return {end > 0 && most > 3 * end ? end : most > 0 ? most : 1, least, most};
+}
+
+// Panels whose ranges differ by more than three times get a scale each, if they may.
+bool set_own_scales(Figure& figure) {
+  Grid& grid = std::get<Grid>(figure.body);
+  std::vector<CellScale> scales;
+  for (const Panel& panel : grid.panels) scales.push_back(scale_of({&panel, 1}, grid.x));
+  const auto [low, high] = std::ranges::minmax(scales, {}, &CellScale::top);
+  if (high.top <= 3 * low.top) return false;
+  std::vector<std::string> cut;
+  for (size_t k = 0; k < scales.size(); ++k) {
+    grid.panels[k].top = scales[k].top;
+    if (scales[k].most > scales[k].top)
+      cut.push_back(fmt::format("{} at {:.3g} of {:.3g}", grid.panels[k].title, scales[k].top,
+                                scales[k].most));
+  }
+  figure.details.push_back("each panel has its own scale");
+  if (!cut.empty()) figure.details.push_back(fmt::format("colours cut: {}", fmt::join(cut, ", ")));
+  return true;
+}
+
+void set_scale(Figure& figure) {
+  const Grid& grid = std::get<Grid>(figure.body);
+  const CellScale scale = scale_of(grid.panels, grid.x);
+  set_top(figure, scale.top, scale.most);
+  if (figure.has_signs || figure.cut || scale.least <= 0.5 * scale.top) return;
+  // Values that are much alike would all be bright. The scale shows how they differ, or, if that is
+  // next to nothing, puts all of them in its middle.
+  if (scale.least < 0.95 * scale.top)
+    figure.bottom = scale.least;
+  else
+    figure.top = 2 * scale.most;
 }
 
 // All rows of each matrix, with a panel for each matrix.
@@ -186,8 +238,12 @@ Strip strip_of(const Attribution& result, Shown& shown) {
     const float known = std::isfinite(value) ? value : 0.0f;
     strip.values.push_back(result.has_signs ? known : std::max(known, 0.0f));
   }
+  strip.text_kept = strip.kept;
+  strip.text_values = piece_values(strip.pieces, strip.values, strip.text_kept);
   if (!result.mean_row && !result.rows.empty() && result.outputs.empty())
     strip.output = result.rows.front();
+  while (strip.output > 0 && strip.pieces[static_cast<size_t>(strip.output)].parts == 0)
+    --strip.output;
   strip.bars = shown.columns().size() <= most_bars;
   return strip;
 }
@@ -307,13 +363,19 @@ Figure figure(const Attribution& result, const Filter& filter, const std::string
   } else {
     Strip strip = strip_of(result, shown);
     double most = 0;
-    for (const int j : shown.columns())
-      most = std::max<double>(most, std::abs(strip.values[static_cast<size_t>(j)]));
-    set_top(out, full_shade(strip.values, strip.kept), most);
+    for (size_t j = 0; j < strip.text_values.size(); ++j)
+      if (strip.text_kept[j]) most = std::max<double>(most, std::abs(strip.text_values[j]));
+    set_top(out, full_shade(strip.text_values, strip.text_kept), most);
     out.body = std::move(strip);
   }
   if (std::holds_alternative<Grid>(out.body)) set_scale(out);
   return out;
+}
+
+int heads_of_first_layer(const Comparison& result) {
+  const int first = result.panels.front().layers.begin;
+  return static_cast<int>(std::ranges::count_if(
+      result.panels, [&](const Attribution& panel) { return panel.layers.begin == first; }));
 }
 
 Figure figure(const Comparison& result, const Filter& filter, const std::string& path) {
@@ -328,7 +390,7 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
   std::vector<std::string> titles;
   for (const Attribution& panel : result.panels) {
     matrices.push_back(&panel.values.back());
-    titles.push_back(harmless(panel.label));
+    titles.push_back(source_text(panel.label));
     if (matrices.back()->rows() != matrices.front()->rows() ||
         panel.source.tokens.size() != first.source.tokens.size())
       fail("{}: panel '{}' differs in shape from the first, expected equal shapes; use .json", path,
@@ -342,6 +404,12 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
     out.body = grid_of_rows(matrices, std::move(y), first, shown);
   } else {
     out.body = grid_of_matrices(matrices, titles, first, shown);
+    if (result.by == "head") {
+      std::get<Grid>(out.body).columns = heads_of_first_layer(result);
+      out.caption = "Attention";
+    }
+    // Different methods have different ranges.
+    if ((result.by == "method" || result.by == "layer") && set_own_scales(out)) return out;
   }
   set_scale(out);
   return out;
@@ -379,7 +447,9 @@ Figure figure(const Info&, const Filter&, const std::string& path) {
 
 }  // namespace
 
-int plot_pixels(int panels) { return panels == 1 ? 1600 : panels == 2 ? 900 : 640; }
+int plot_pixels(int panels) {
+  return panels == 1 ? 1600 : panels == 2 ? 900 : panels <= 16 ? 640 : 180;
+}
 
 Figure figure_of(ResultView result, const Filter& filter, const std::string& path) {
   Figure out = result.visit([&](const auto& one) { return figure(one, filter, path); });

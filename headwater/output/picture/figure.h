@@ -21,19 +21,22 @@ struct Axis {
   std::vector<std::string> labels;
   std::vector<int> places;  // the index of each in the source
   int bin = 1;
+  std::vector<bool> special = {};  // tokens of the model, not of the text; may be empty
 };
 
 struct Panel {
   std::string title;  // "" for a single one
   Matrix values;      // cells; for bins larger than 1, the largest value of each, or that of the
                       // largest size
+  double top = 0;     // of its own scale; 0: it has that of the figure
 };
 
-/// Panels on the same axes and the same scale.
+/// Panels on the same axes, and on the same scale unless they have their own.
 struct Grid {
   Axis x, y;
   std::vector<Panel> panels;
   bool square = true;  // cells are squares: both axes are tokens
+  int columns = 0;     // of panels; 0: as many as look good
 };
 
 /// One row: the running text, shaded, and a bar for each token if there are few.
@@ -42,7 +45,9 @@ struct Strip {
   std::vector<std::string> labels;
   std::vector<float> values;
   std::vector<bool> kept;  // the others appear in the text without a shade, and have no bar
-  int output = -1;         // the output token itself, or -1
+  std::vector<float> text_values = {};  // as `values`, but of pieces: tokens that share a character
+  std::vector<bool> text_kept = {};     //   count as one
+  int output = -1;                      // the piece of the output token itself, or -1
   bool bars = true;
 };
 
@@ -88,8 +93,9 @@ struct Figure {
   double top = 1;                    // the value at the upper end of the scale
   bool cut = false;                  // some values are above `top` and look like it
   std::variant<Grid, Strip, Overlay, Curves> body;
-  double bottom = 0;       // the value at the lower end: 0 except for overlays and signed values
-  bool has_signs = false;  // from blue at -top over white at 0 to red at top
+  double bottom = 0;          // the value at the lower end: 0 unless values are alike or have signs
+  bool has_signs = false;     // from blue at -top over white at 0 to red at top
+  Ramp ramp = Ramp::viridis;  // of cells without signs
 };
 
 /// The most pixels for the cells along one side of a panel, if there are `panels` of them.

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "headwater/output/caption.h"
+
 namespace headwater {
 namespace {
 
@@ -112,8 +114,8 @@ std::vector<std::string> details_of(const Evaluation& result) {
     counted += static_cast<size_t>(std::ranges::count(example.counted, true));
   }
   return {
-      shortened(harmless(result.source.name), 48),
-      shortened(harmless(result.file), 48),
+      source_text(result.source.name),
+      source_text(result.file),
       fmt::format("{} example{}", result.examples.size(), result.examples.size() == 1 ? "" : "s"),
       fmt::format("{} of {} tokens count", counted, tokens),
       fmt::format("layers {}:{}", result.layers.begin, result.layers.end),

@@ -92,7 +92,7 @@ Overlay overlay_of(const Comparison& result, int r, const Filter& filter, const 
   Overlay out = overlay_on(*result.panels.front().source.patches);
   for (const Attribution& panel : result.panels) {
     out.panels.push_back(panel_of(panel, panel.values.back(), r, filter, path));
-    out.panels.back().title = harmless(panel.label);
+    out.panels.back().title = source_text(panel.label);
   }
   return out;
 }

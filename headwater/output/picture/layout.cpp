@@ -27,6 +27,7 @@ void place_colour_bar(Page& page, const Bounds& plots, const Figure& figure, Ram
   Cells bar{x, y, Matrix(steps, 1), static_cast<int>(width) * pixels_per_point, 1, 1, ramp};
   for (int k = 0; k < steps; ++k)
     bar.values(k, 0) = 1 - (figure.has_signs ? 2 : 1) * (k + 0.5f) / steps;
+  if (std::holds_alternative<Strip>(figure.body)) bar.top = 1 / share_behind_text(ramp);
   page.put(std::move(bar));
   double right = x + width;
   for (const double value :
@@ -104,18 +105,21 @@ std::vector<double> ticks(double bottom, double top, int count) {
 Scene layout(Figure figure, Typesetter& typesetter) {
   Page page(typesetter);
   if (Grid* grid = std::get_if<Grid>(&figure.body)) {
-    const Ramp ramp = figure.has_signs ? Ramp::red_blue : Ramp::viridis;
-    const Bounds plots = place_grid(page, std::move(*grid), figure.top, ramp);
-    place_colour_bar(page, plots, figure, ramp);
+    const Ramp ramp = figure.has_signs ? Ramp::red_blue : figure.ramp;
+    const bool own_scales = has_own_scales(*grid);
+    const Bounds plots = place_grid(page, std::move(*grid), figure.bottom, figure.top, ramp);
+    if (!own_scales) place_colour_bar(page, plots, figure, ramp);
   } else if (const Overlay* overlay = std::get_if<Overlay>(&figure.body)) {
     const Bounds photos =
-        place_overlay(page, *overlay, {figure.bottom, figure.top, figure.has_signs});
-    place_colour_bar(page, photos, figure, figure.has_signs ? Ramp::red_blue : Ramp::viridis);
+        place_overlay(page, *overlay, {figure.bottom, figure.top, figure.has_signs, figure.ramp});
+    place_colour_bar(page, photos, figure, figure.has_signs ? Ramp::red_blue : figure.ramp);
   } else if (const Curves* curves = std::get_if<Curves>(&figure.body)) {
     place_curves(page, *curves);
   } else {
     const Strip& strip = std::get<Strip>(figure.body);
-    const Ramp ramp = figure.has_signs ? Ramp::red_blue_shade : Ramp::shade;
+    const Ramp ramp = figure.has_signs               ? Ramp::red_blue_shade
+                      : figure.ramp == Ramp::viridis ? Ramp::shade
+                                                     : figure.ramp;
     const Bounds text = place_strip(page, strip, figure.top, ramp);
     if (!strip.bars) place_colour_bar(page, text, figure, ramp);
   }

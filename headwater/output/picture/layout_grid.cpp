@@ -11,8 +11,11 @@ namespace {
 constexpr double plot_gap = 18;  // between plots
 constexpr double shortest = 72;  // a plot of one token is still a plot
 constexpr double widest_title = 160;
-constexpr int largest_cell = 72;  // pixels
-constexpr int tallest_line = 48;  // pixels of a layer's or panel's line
+constexpr int largest_cell = 72;   // pixels
+constexpr int tallest_line = 48;   // pixels of a layer's or panel's line
+constexpr int own_bar_width = 7;   // of a panel's own colour bar
+constexpr double own_bar_gap = 5;  // between a panel and its bar
+constexpr double small_points = 7;
 
 struct Labels {
   std::vector<Text> texts;      // measured, not placed
@@ -61,11 +64,11 @@ int cell_pixels(int cells, int room, int largest) {
 
 class GridLayout {
  public:
-  GridLayout(Page& page, Grid& grid, double top, Ramp ramp)
-      : page_(page), grid_(grid), top_(top), ramp_(ramp) {
+  GridLayout(Page& page, Grid& grid, double bottom, double top, Ramp ramp)
+      : page_(page), grid_(grid), bottom_(bottom), top_(top), ramp_(ramp) {
     const Matrix& cells = grid.panels.front().values;
     count_ = static_cast<int>(grid.panels.size());
-    columns_ = columns_of_plots(count_);
+    columns_ = grid.columns > 0 ? grid.columns : columns_of_plots(count_);
     const int room = plot_pixels(count_);
     if (grid.square) {
       const int side = std::max(cells.rows(), cells.columns());
@@ -95,7 +98,7 @@ class GridLayout {
       plots.bottom = std::max(plots.bottom, y + height_);
     }
     place_titles(plots);
-    return {0, 0, plots.right, height_};
+    return {0, 0, std::max(plots.right, right_), height_};
   }
 
  private:
@@ -107,7 +110,38 @@ class GridLayout {
         panel.title = shortened(panel.title, longest);
       titles_width_ = std::max(titles_width_, page_.measured(title(panel)).width);
     }
-    return std::max(width_, titles_width_) + plot_gap;
+    const double bars = has_own_scales(grid_) ? bar_room() : 0;
+    return std::max(width_ + bars, titles_width_) + plot_gap;
+  }
+
+  // A panel's own colour bar, with the numbers at its ends.
+  static std::string bar_text(double value) { return fmt::format("{:.3g}", value); }
+
+  double bar_room() {
+    double widest = 0;
+    for (const Panel& panel : grid_.panels)
+      widest = std::max(
+          widest,
+          page_.measured({.text = bar_text(panel.top), .lettering = {.points = small_points}})
+              .width);
+    return own_bar_gap + 1 + own_bar_width + 2 + widest;
+  }
+
+  void place_bar(double x, double y, double top) {
+    const int steps = std::max(2, static_cast<int>(height_)) * pixels_per_point;
+    const double left = std::ceil(x + width_ + own_bar_gap);
+    Cells bar{left, y, Matrix(steps, 1), own_bar_width * pixels_per_point, 1, 1, ramp_};
+    for (int k = 0; k < steps; ++k)
+      bar.values(k, 0) = 1 - static_cast<float>(k) / static_cast<float>(steps - 1);
+    page_.put(std::move(bar));
+    for (const double value : {0.0, top}) {
+      Text text = page_.measured(
+          {.text = bar_text(value), .lettering = {.points = small_points, .colour = grey}});
+      text.x = left + own_bar_width + 2;
+      text.y = value > 0 ? y + text.height / 2 : y + height_ - text.height / 2;
+      right_ = std::max(right_, text.x + text.width);
+      page_.put(std::move(text));
+    }
   }
 
   double line_height() {
@@ -138,7 +172,9 @@ class GridLayout {
       text.y = y - 4 - text.height / 2;
       page_.put(std::move(text));
     }
-    page_.put(Cells{x, y, std::move(panel.values), pixels_x_, pixels_y_, top_, ramp_});
+    const double bottom = panel.top > 0 ? 0 : bottom_, top = panel.top > 0 ? panel.top : top_;
+    page_.put(Cells{x, y, std::move(panel.values), pixels_x_, pixels_y_, top, ramp_, bottom});
+    if (panel.top > 0) place_bar(x, y, panel.top);
   }
 
   void place_y(double y) {
@@ -188,17 +224,19 @@ class GridLayout {
 
   Page& page_;
   Grid& grid_;
-  double top_;
+  double bottom_, top_;
   Ramp ramp_;
   int count_ = 0, columns_ = 1, pixels_x_ = 1, pixels_y_ = 1;
-  double width_ = 0, height_ = 0, titles_width_ = 0, labels_left_ = 0;
+  double width_ = 0, height_ = 0, titles_width_ = 0, labels_left_ = 0, right_ = 0;
   Labels x_, y_;
 };
 
 }  // namespace
 
-Bounds place_grid(Page& page, Grid grid, double top, Ramp ramp) {
-  return GridLayout(page, grid, top, ramp).place();
+bool has_own_scales(const Grid& grid) { return grid.panels.front().top > 0; }
+
+Bounds place_grid(Page& page, Grid grid, double bottom, double top, Ramp ramp) {
+  return GridLayout(page, grid, bottom, top, ramp).place();
 }
 
 }  // namespace headwater

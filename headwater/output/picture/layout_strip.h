@@ -9,4 +9,7 @@ namespace headwater {
 /// has bars, adds one below for each kept token. Returns the bounds of the text.
 Bounds place_strip(Page& page, const Strip& strip, double top, Ramp ramp);
 
+/// The part of a ramp on which black text is still readable: all of those made for it.
+double share_behind_text(Ramp ramp);
+
 }  // namespace headwater

@@ -1,10 +1,8 @@
 #include "headwater/output/picture/picture.h"
 
 #include <cairo-pdf.h>
-#include <cairo-svg.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 
 #include "headwater/core/fail.h"
@@ -45,27 +43,6 @@ void draw_on(cairo_surface_t* surface, double scale, const Scene& scene, Typeset
   check(cairo_status(context.get()), path);
 }
 
-// Cairo names images by a counter of the process: "image37". Renaming them in order of appearance
-// makes the bytes depend on the scene alone.
-std::string renumbered(const std::string& svg) {
-  std::map<std::string, std::string> names;
-  std::string out;
-  size_t done = 0;
-  for (size_t quote = svg.find('"'); quote != svg.npos; quote = svg.find('"', quote + 1)) {
-    const size_t begin = quote + (svg.compare(quote, 2, "\"#") == 0 ? 2 : 1);
-    const bool named = begin == quote + 2 || (quote >= 4 && svg.compare(quote - 4, 4, " id=") == 0);
-    const size_t digits = svg.find_first_not_of("abcdefghijklmnopqrstuvwxyz", begin);
-    const size_t end = svg.find_first_not_of("0123456789", digits);
-    if (!named || end == svg.npos || digits == begin || digits == end || svg[end] != '"') continue;
-    const std::string kind = svg.substr(begin, digits - begin);
-    const auto [place, fresh] = names.try_emplace(svg.substr(begin, end - begin));
-    if (fresh) place->second = fmt::format("{}-{}", kind, names.size());
-    out.append(svg, done, begin - done).append(place->second);
-    done = end;
-  }
-  return out.append(svg, done);
-}
-
 }  // namespace
 
 std::string png_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {
@@ -82,16 +59,6 @@ std::string png_of(const Scene& scene, Typesetter& typesetter, const std::string
   std::string bytes;
   check(cairo_surface_write_to_png_stream(surface.get(), append, &bytes), path);
   return bytes;
-}
-
-std::string svg_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {
-  std::string bytes;
-  const Surface surface(
-      cairo_svg_surface_create_for_stream(append, &bytes, scene.width, scene.height));
-  draw_on(surface.get(), 1, scene, typesetter, path);
-  cairo_surface_finish(surface.get());
-  check(cairo_surface_status(surface.get()), path);
-  return renumbered(bytes);
 }
 
 std::string pdf_of(const Scene& scene, Typesetter& typesetter, const std::string& path) {

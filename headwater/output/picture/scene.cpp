@@ -16,4 +16,9 @@ std::array<Point, 4> Text::corners() const {
           at(left, height / 2)};
 }
 
+Colour Cells::colour(double value) const {
+  const bool has_signs = ramp == Ramp::red_blue || ramp == Ramp::red_blue_shade;
+  return colour_at(ramp, has_signs ? value / top : (value - bottom) / (top - bottom));
+}
+
 }  // namespace headwater

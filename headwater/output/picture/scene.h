@@ -34,6 +34,7 @@ struct Text {
   double angle = 0;
   Lettering lettering = {};
   double width = 0, height = 0;  // as measured
+  double ascent = 0;             // from the top to the line that letters stand on, as measured
 
   /// The share of the width to the left of the anchor.
   double left_share() const {
@@ -62,7 +63,9 @@ struct Cells {
   int pixels_x = 1, pixels_y = 1;
   double top = 1;
   Ramp ramp = Ramp::viridis;
+  double bottom = 0;  // the value at the lower end, unless the ramp has signs
 
+  Colour colour(double value) const;
   double width() const { return double(values.columns()) * pixels_x / pixels_per_point; }
   double height() const { return double(values.rows()) * pixels_y / pixels_per_point; }
 };

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/utf8.h"
 #include "headwater/output/picture/canvas.h"
 
 namespace headwater {
@@ -65,7 +66,18 @@ Text Typesetter::measured(Text text) {
   pango_layout_get_size(pango_->layout.get(), &width, &height);
   text.width = double(width) / PANGO_SCALE;
   text.height = double(height) / PANGO_SCALE;
+  text.ascent = double(pango_layout_get_baseline(pango_->layout.get())) / PANGO_SCALE;
+  if (pango_layout_get_unknown_glyphs_count(pango_->layout.get()) > 0) find_missing(text.text);
   return text;
+}
+
+void Typesetter::find_missing(const std::string& text) {
+  for (const char32_t c : code_points(text)) {
+    if (missing_.contains(c)) continue;
+    const std::string one = to_utf8(std::u32string_view(&c, 1));
+    pango_layout_set_text(pango_->layout.get(), one.data(), static_cast<int>(one.size()));
+    if (pango_layout_get_unknown_glyphs_count(pango_->layout.get()) > 0) missing_.insert(c);
+  }
 }
 
 void Typesetter::draw(const Canvas& canvas, const Text& text) {

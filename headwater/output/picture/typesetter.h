@@ -1,6 +1,7 @@
 // Measures and draws text of any script with Pango.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 
 #include "headwater/output/picture/scene.h"
@@ -24,8 +25,14 @@ class Typesetter {
 
   void draw(const Canvas& canvas, const Text& text);
 
+  /// The characters measured so far that no font here has.
+  const std::set<char32_t>& missing() const { return missing_; }
+
  private:
+  void find_missing(const std::string& text);
+
   std::unique_ptr<PangoObjects> pango_;
+  std::set<char32_t> missing_;
 };
 
 }  // namespace headwater

@@ -5,6 +5,7 @@
 
 #include "headwater/output/caption.h"
 #include "headwater/output/shade.h"
+#include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/output/terminal/terminal.h"
 #include "headwater/result/token_text.h"
@@ -34,23 +35,38 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
   if (follows && (result.shown || result.span.size() > 0))
     return terminal(relevance_of(result, result.shown), 0, filter, colour, width);
   if (result.shown)
-    return terminal(of_token(result, *result.shown, true), 0, filter, colour, width);
+    return terminal(of_token(result, *result.shown, !result.shown_by_layer), 0, filter, colour,
+                    width);
   const Attribution last = follows ? relevance_of(result) : at_layer(result);
   const std::ptrdiff_t prompt = static_cast<std::ptrdiff_t>(result.prompt.tokens.size());
   const std::vector<std::string> labels = token_labels(last.source.tokens, 24);
-  const std::vector<std::string> outputs = token_labels(result.tokens, 24);
+  const std::vector<std::string> outputs = output_labels(last);
   const std::vector<bool> shown = kept(filter, last.source.tokens);
   std::vector<std::vector<std::string>> lines = {
       {"", "generated", "prompt", follows ? "speak for it" : "leans on"}};
+  std::vector<bool> right = {true, false, true, false};
+  if (!result.choices.empty()) {
+    lines[0].insert(lines[0].begin() + 2, {"sure", "else"});
+    right.insert(right.begin() + 2, {true, false});
+  }
   for (int s = 0; s < last.values[0].rows(); ++s) {
+    const ShownRow shown_row(last, last.values[0], s, filter);
     const std::span<const float> row = last.values[0].row(s);
     const double sum = std::accumulate(row.begin(), row.begin() + prompt, 0.0);
     lines.push_back({std::to_string(s), outputs[static_cast<size_t>(s)], fmt::format("{:.3f}", sum),
-                     leans_on(row, shown, labels)});
+                     leans_on(shown_row.values, shown, labels)});
+    if (result.choices.empty()) continue;
+    const WordChoice& choice = result.choices[static_cast<size_t>(s)];
+    const std::string second = token_labels_after(last.source.tokens, {choice.second}, 24)[0];
+    lines.back().insert(lines.back().begin() + 2,
+                        {fmt::format("{:.1f} %", 100 * choice.probability),
+                         choice.second.empty() ? ""
+                                               : fmt::format("{} {:.1f} %", second,
+                                                             100 * choice.second_probability)});
   }
   std::string out = fmt::format("# {}\n{}\n\n", fmt::join(details_of(last, filter), ", "), text);
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
-  return out + table(lines, {true, false, true, false});
+  return out + table(lines, right);
 }
 
 }  // namespace headwater

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headwater/output/caption.h"
+#include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/result/token_text.h"
 #include "headwater/result/top.h"
@@ -50,7 +51,7 @@ std::string edges(const RelevanceRecord& record, const std::vector<std::string>&
   };
   for (const int k : top(sizes, named_edges))
     lines.push_back({name(k / all.columns()), name(k % all.columns()),
-                     fmt::format("{:.6f}", all.data()[static_cast<size_t>(k)])});
+                     number_text(all.data()[static_cast<size_t>(k)])});
   return fmt::format("\nlargest edges of layer {}\n", *record.layer) +
          table(lines, {false, false, true});
 }

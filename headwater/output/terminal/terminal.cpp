@@ -13,6 +13,7 @@
 #include "headwater/output/shade.h"
 #include "headwater/output/terminal/patches.h"
 #include "headwater/output/terminal/relevance.h"
+#include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/result/columns.h"
 #include "headwater/result/left_out.h"
@@ -26,34 +27,10 @@ namespace {
 constexpr int top_count = 5;
 constexpr int bar_columns = 24;
 
-// One row as displayed.
-struct ShownRow {
-  std::vector<bool> kept;
-  Vector values;
-  double top = 0, mass = 0;
-  double full = 1;  // the value that gets the full shade
-  bool has_signs;
-
-  ShownRow(const Attribution& result, int r, const Filter& filter)
-      : kept(headwater::kept(filter, result.source.tokens)), has_signs(result.has_signs) {
-    const std::span<const float> row = values_to_show(result).row(r);
-    values.assign(row.begin(), row.end());
-    mass = mass_left_out(row, kept);
-    if (filter.any() && filter.renormalise && !has_signs) renormalise(row, kept, values);
-    for (size_t j = 0; j < values.size(); ++j) {
-      if (!std::isfinite(values[j])) values[j] = 0;
-      if (kept[j]) top = std::max<double>(top, std::abs(values[j]));
-    }
-    full = full_shade(values, kept);
-  }
-
-  Colour shade(size_t j) const {
-    return colour_at(has_signs ? Ramp::red_blue_shade : Ramp::shade, values[j] / full);
-  }
-};
-
 std::vector<std::string> notes_of(const Attribution& result, const Filter& filter, double mass) {
   std::vector<std::string> out;
+  if (result.prediction)
+    out.push_back("the model says: " + prediction_text(*result.prediction, result.source));
   for (const std::string& note : result.notes) out.push_back(harmless(note));
   if (filter.any())
     out.push_back(fmt::format("the filter left out {:.1f} % of this row{}", 100 * mass,
@@ -61,17 +38,43 @@ std::vector<std::string> notes_of(const Attribution& result, const Filter& filte
   return out;
 }
 
-std::string first_line(const Attribution& result, int r) {
-  return fmt::format("{}, {}: {}", title_of(result), row_name(result, r),
-                     fmt::join(details_of(result, {}), ", "));
+// The prediction has a line of its own.
+std::vector<std::string> without_prediction(std::vector<std::string> details,
+                                            const Attribution& result) {
+  if (result.prediction) std::erase(details, prediction_text(*result.prediction, result.source));
+  return details;
 }
 
-std::string background(Colour c) {
-  return fmt::format("\x1b[48;2;{};{};{}m\x1b[38;2;0;0;0m", c.red, c.green, c.blue);
+// A note that not all panels have says which ones it is about.
+std::vector<std::string> notes_of_panels(const Comparison& result, const Filter& filter,
+                                         const std::vector<ShownRow>& rows) {
+  std::vector<std::string> notes;
+  std::vector<std::vector<std::string>> owners;
+  for (size_t k = 0; k < result.panels.size(); ++k)
+    for (const std::string& note : notes_of(result.panels[k], filter, rows[k].mass)) {
+      const auto found = std::ranges::find(notes, note);
+      const size_t place = static_cast<size_t>(found - notes.begin());
+      if (found == notes.end()) {
+        notes.push_back(note);
+        owners.emplace_back();
+      }
+      owners[place].push_back(harmless(result.panels[k].label));
+    }
+  for (size_t k = 0; k < notes.size(); ++k)
+    if (owners[k].size() < result.panels.size())
+      notes[k] = fmt::format("{}: {}", fmt::join(owners[k], ", "), notes[k]);
+  return notes;
+}
+
+std::string first_line(const Attribution& result, int r) {
+  return fmt::format("{}, {}: {}", title_of(result), row_name(result, r),
+                     fmt::join(without_prediction(details_of(result, {}), result), ", "));
 }
 
 std::string shaded(const Attribution& result, const ShownRow& row, int width) {
   const std::vector<Piece> pieces = running_text(result.source.tokens, std::max(8, width / 2));
+  std::vector<bool> kept = row.kept;
+  const std::vector<float> values = piece_values(pieces, row.values, kept);
   std::string out;
   int column = 0;
   for (size_t j = 0; j < pieces.size(); ++j) {
@@ -83,8 +86,8 @@ std::string shaded(const Attribution& result, const ShownRow& row, int width) {
       out += ' ';
       ++column;
     }
-    if (row.kept[j] && !pieces[j].text.empty())
-      out += background(row.shade(j)) + pieces[j].text + "\x1b[0m";
+    if (kept[j] && !pieces[j].text.empty())
+      out += background(row.shade(values[j])) + pieces[j].text + "\x1b[0m";
     else
       out += pieces[j].text;
     column += columns;
@@ -103,8 +106,8 @@ std::string largest(const Attribution& result, const ShownRow& row) {
     for (const int j : top(values, top_count, row.kept)) {
       const size_t k = static_cast<size_t>(j);
       if (row.has_signs && !(values[k] > 0)) continue;
-      out += fmt::format("  {:7.4f}  {} {} \x1b[0m  {}\n", row.values[k], background(row.shade(k)),
-                         labels[k], j);
+      out += fmt::format("  {:>9}  {} {} \x1b[0m  {}\n", number_text(row.values[k]),
+                         background(row.shade(row.values[k])), labels[k], j);
     }
   };
   list(row.values);
@@ -113,11 +116,9 @@ std::string largest(const Attribution& result, const ShownRow& row) {
     for (const float value : row.values) against.push_back(-value);
     list(against);
   }
-  if (row.top > row.full) out += fmt::format("  (shaded up to {:.4f})\n", row.full);
+  if (row.top > row.full) out += fmt::format("  (shaded up to {})\n", number_text(row.full));
   return out;
 }
-
-std::string value_text(double value) { return fmt::format("{:.6f}", value); }
 
 std::string table_of_row(const Attribution& result, const ShownRow& row) {
   const std::vector<std::string> labels = token_labels(result.source.tokens);
@@ -126,7 +127,7 @@ std::string table_of_row(const Attribution& result, const ShownRow& row) {
     if (!row.kept[j]) continue;
     const double share = row.top > 0 ? std::abs(row.values[j]) / row.top : 0;
     lines.push_back(
-        {std::to_string(j), labels[j], value_text(row.values[j]),
+        {std::to_string(j), labels[j], number_text(row.values[j]),
          std::string(static_cast<size_t>(std::lround(bar_columns * std::clamp(share, 0.0, 1.0))),
                      row.values[j] < 0 ? '-' : '#')});
   }
@@ -161,8 +162,9 @@ std::string one_column(const Attribution& result) {
   std::string out;
   for (const std::string& note : result.notes) out += "# " + note + '\n';
   for (int r = 0; r < result.values.back().rows(); ++r)
-    out += fmt::format("{}, input token {} '{}': {:.6f}\n", row_name(result, r), column,
-                       labels.at(static_cast<size_t>(column)), result.values.back()(r, 0));
+    out += fmt::format("{}, input token {} '{}': {}\n", row_name(result, r), column,
+                       labels.at(static_cast<size_t>(column)),
+                       number_text(result.values.back()(r, 0)));
   if (!result.cut) return out;
   std::vector<std::vector<std::string>> lines = {
       {"layer", "output token", "input token", "weight"}};
@@ -170,8 +172,8 @@ std::string one_column(const Attribution& result) {
     return fmt::format("{} {}", token, labels.at(static_cast<size_t>(token)));
   };
   for (const CutArc& arc : *result.cut)
-    lines.push_back({std::to_string(arc.layer), name(arc.from), name(arc.to),
-                     fmt::format("{:.6f}", arc.capacity)});
+    lines.push_back(
+        {std::to_string(arc.layer), name(arc.from), name(arc.to), number_text(arc.capacity)});
   return out + "\nlimited by these weights, which add up to it\n" +
          table(lines, {true, false, false, true});
 }
@@ -182,15 +184,20 @@ std::string terminal(const Attribution& result, int r, const Filter& filter, boo
                      int width) {
   if (filter.any()) need_all_columns(result, "`filter`");
   if (!result.columns.empty()) return one_column(result);
-  const ShownRow row(result, r, filter);
+  const ShownRow row(result, values_to_show(result), r, filter);
+  const bool by_layer = !result.by_layer.empty() && !result.relevance;
   const std::vector<std::string> notes = notes_of(result, filter, row.mass);
   std::string out;
   if (colour) {
     out += first_line(result, r) + "\n\n";
-    out += has_overlay(result)
-               ? patches_text(overlay_of(result, r, filter, result.source.name), width)
-               : shaded(result, row, std::max(width, 20));
-    out += '\n' + largest(result, row);
+    if (has_overlay(result))
+      out += patches_text(overlay_of(result, r, filter, result.source.name), width);
+    else if (by_layer)
+      out += layers_table(result, r, filter, true, std::max(width, 20));
+    else
+      out += shaded(result, row, std::max(width, 20));
+    if (by_layer) out += '\n' + layer_name(result, result.values.size() - 1) + ":\n";
+    out += (by_layer ? "" : "\n") + largest(result, row);
     if (result.has_signs) out += "  (" + sign_text(result) + ")\n";
     if (result.relevance) out += relevance_tables(result);
     for (const std::string& note : notes) out += "note: " + note + '\n';
@@ -199,32 +206,65 @@ std::string terminal(const Attribution& result, int r, const Filter& filter, boo
   out += "# " + first_line(result, r) + '\n';
   for (const std::string& note : notes) out += "# " + note + '\n';
   if (result.has_signs) out += "# bars of # speak for the target, of - against it\n";
-  out += table_of_row(result, row);
+  out += by_layer ? layers_table(result, r, filter, false, width) : table_of_row(result, row);
   return result.relevance ? out + relevance_tables(result) : out;
 }
+
+namespace {
+
+// For each head, the token that it attends to most: layers down, heads across.
+std::string heads_table(const Comparison& result, int r, const Filter& filter) {
+  const std::vector<std::string> labels = token_labels(result.panels.front().source.tokens, 12);
+  std::vector<std::vector<std::string>> lines = {{"layer"}};
+  for (const Attribution& panel : result.panels) {
+    const std::string layer = std::to_string(panel.layers.begin);
+    if (lines.back()[0] != layer) lines.push_back({layer});
+    const ShownRow row(panel, values_to_show(panel), r, filter);
+    const std::vector<int> most = top(row.values, 1, row.kept);
+    lines.back().push_back(most.empty()
+                               ? ""
+                               : fmt::format("{} {:.2f}", labels[static_cast<size_t>(most[0])],
+                                             row.values[static_cast<size_t>(most[0])]));
+    if (lines[0].size() < lines.back().size())
+      lines[0].push_back(fmt::format("head {}", lines.back().size() - 2));
+  }
+  std::vector<bool> right(lines[0].size(), false);
+  right[0] = true;
+  return table(lines, right);
+}
+
+}  // namespace
 
 std::string terminal(const Comparison& result, int r, const Filter& filter) {
   if (result.panels.empty()) return "# no panels\n";
   const Attribution& first = result.panels.front();
-  std::string out =
-      fmt::format("# {}: {}\n", title_of(result), fmt::join(details_of(result, {}), ", "));
+  if (result.by == "head") {
+    const ShownRow row(first, values_to_show(first), r, filter);
+    std::string out =
+        fmt::format("# {}, {}: {}\n", title_of(result), row_name(first, r),
+                    fmt::join(without_prediction(details_of(result, {}), first), ", "));
+    for (const std::string& note : notes_of(first, filter, row.mass)) out += "# " + note + '\n';
+    return out + heads_table(result, r, filter);
+  }
+  std::string out = fmt::format("# {}: {}\n", title_of(result),
+                                fmt::join(without_prediction(details_of(result, {}), first), ", "));
   out += agreement_table(result) + '\n';
   std::vector<ShownRow> rows;
   std::vector<std::vector<std::string>> lines = {{"index", "token"}};
   for (const Attribution& panel : result.panels) {
-    rows.emplace_back(panel, r, filter);
+    rows.emplace_back(panel, values_to_show(panel), r, filter);
     lines[0].push_back(shortened(harmless(panel.label), 24));
   }
   const std::vector<std::string> labels = token_labels(first.source.tokens);
   for (size_t j = 0; j < labels.size(); ++j) {
     if (!rows[0].kept[j]) continue;
     lines.push_back({std::to_string(j), labels[j]});
-    for (const ShownRow& row : rows) lines.back().push_back(value_text(row.values[j]));
+    for (const ShownRow& row : rows) lines.back().push_back(number_text(row.values[j]));
   }
   std::vector<bool> right(lines[0].size(), true);
   right[1] = false;
   out += "# " + row_name(first, r) + '\n';
-  for (const std::string& note : notes_of(first, filter, rows[0].mass)) out += "# " + note + '\n';
+  for (const std::string& note : notes_of_panels(result, filter, rows)) out += "# " + note + '\n';
   return out + table(lines, right);
 }
 
@@ -232,13 +272,15 @@ std::string terminal(const Metrics& result) {
   std::string out = fmt::format("# metrics of {}, attention of layer {}, rollout of layers {}:{}\n",
                                 harmless(result.source.name), result.layer, result.layers.begin,
                                 result.layers.end);
+  if (result.prediction)
+    out += "# the model says: " + prediction_text(*result.prediction, result.source) + '\n';
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
-  return out + table({{"mean_attention", value_text(result.mean_attention)},
-                      {"max_attention", value_text(result.max_attention)},
-                      {"attention_entropy", value_text(result.attention_entropy)},
-                      {"attention_concentration", value_text(result.attention_concentration)},
-                      {"rollout_max", value_text(result.rollout_max)},
-                      {"rollout_entropy", value_text(result.rollout_entropy)},
+  return out + table({{"mean_attention", number_text(result.mean_attention)},
+                      {"max_attention", number_text(result.max_attention)},
+                      {"attention_entropy", number_text(result.attention_entropy)},
+                      {"attention_concentration", number_text(result.attention_concentration)},
+                      {"rollout_max", number_text(result.rollout_max)},
+                      {"rollout_entropy", number_text(result.rollout_entropy)},
                       {"batch_size", std::to_string(result.batch_size)},
                       {"seq_length", std::to_string(result.seq_length)}},
                      {false, true});
@@ -260,6 +302,25 @@ std::string token_table(const Description& source, const std::vector<std::string
   return "\n" + table(lines, {true, true, true, false});
 }
 
+void add_model(const ModelFacts& model, std::vector<std::vector<std::string>>& lines) {
+  const auto add = [&](const char* name, std::string text) {
+    lines.push_back({name, std::move(text)});
+  };
+  if (model.head.empty())
+    add("head", "none");
+  else
+    add("head", fmt::format("{}, {} outputs", model.head, model.outputs));
+  if (!model.classes.empty())
+    add("classes", shortened(harmless(fmt::format("{}", fmt::join(model.classes, ", "))), 200));
+  if (model.positions) add("positions", std::to_string(*model.positions));
+  if (!model.windows.empty()) {
+    const auto widest = std::ranges::max(model.windows);
+    const auto count = std::ranges::count_if(model.windows, [](int size) { return size > 0; });
+    if (count > 0) add("window", fmt::format("{} tokens, in {} layers", widest, count));
+  }
+  add("parameters", fmt::format("{}, {}", model.parameters, model.types));
+}
+
 }  // namespace
 
 std::string terminal(const Info& result) {
@@ -276,6 +337,10 @@ std::string terminal(const Info& result) {
   if (source.items > 1)
     lines.push_back({"item", fmt::format("{} of {}", source.item, source.items)});
   lines.push_back({"causal", result.causal ? "yes" : "no"});
+  if (result.model) add_model(*result.model, lines);
+  if (result.prediction)
+    lines.push_back({"says", prediction_text(*result.prediction, result.source)});
+  for (const std::string& note : result.notes) lines.push_back({"note", harmless(note)});
   lines.push_back({"kernel", result.kernel});
   lines.push_back({"threads", std::to_string(result.threads)});
   if (!source.ids.empty()) return table(lines, {false, false}) + token_table(source, labels);

@@ -110,8 +110,9 @@ class File:
             yield from self._parquet_rows(first, wanted)
             return
         with self._open() as file:
-            read: Callable[[Any], Values] = {".txt": self._text_row, ".jsonl": self._json_row,
-                                             ".csv": self._csv_row}[self.kind]
+            readers: dict[str, Callable[[Any], Values]] = {".txt": self._text_row, ".jsonl": self._json_row,
+                                                           ".csv": self._csv_row}
+            read = readers[self.kind]
             records: Iterator[Any] = iter(file)
             if self.kind == ".csv":
                 records = self._records(file)

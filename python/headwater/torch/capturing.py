@@ -25,7 +25,8 @@ def capture(model: torch.nn.Module, *, how: str | None = None, fuse: str = "mean
     `pattern` is a regular expression; only modules whose whole name it matches are recorded. `tokenizer` names the
     tokens from the model's input_ids. `attention_mask` [B, n] says what is padding if the model is not told.
     `keep='inputs'` keeps Q and K of each layer: any `fuse` can be asked for later, and memory is linear in n.
-    `keep='maps'` keeps one n x n map a layer, fused by `fuse`.
+    `keep='maps'` keeps one n x n map a layer, fused by `fuse`. `keep='nothing'` keeps no attention: enough for
+    `.relevance()`, which runs the model again.
 
     The model's output, its backward pass and its fast paths stay the same. Without gradients, in float32 on the CPU,
     the engine may compute attention instead of sdpa; the output is then the same within rounding. Raises
@@ -37,7 +38,7 @@ def capture(model: torch.nn.Module, *, how: str | None = None, fuse: str = "mean
 
 class Capture(Recording):
     """The attention of a model. Run the model inside `with`, then ask for rollout, flow, average, raw, metrics,
-    compare, gradient, generation or encoder_decoder.
+    compare, gradient, relevance, generation or encoder_decoder.
     """
 
     def _asked_fuse(self, words: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +136,29 @@ class Capture(Recording):
         """
         from .gradient import gradient
         return gradient(self, target, rule=rule, layer=layer, position=position, **words)
+
+    @spelled_out
+    def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
+                  by_layer: bool = False, rules: Mapping[Any, str] | None = None, item: int | None = None,
+                  **asked: Unpack[AskedWords]) -> Attribution:
+        """Which input tokens an output of the model comes from, for and against: [n], signed; [B, n] for a batch.
+
+        The recorded pass is run again and differentiated once, in a network that passes gradients back by the rules of
+        docs/methods.md, around the model's own attention kernel. Norms, activations, gates and attention are found by
+        what they compute; a part that the rules do not know raises headwater.Error with its name. `rules` says what such
+        a part is, by its name (with * for any part of it) or class: 'linear' (its derivative as it is), 'constant'
+        (nothing passes through it) or 'factor' (its output divided by its input is a constant).
+
+        `target` is the output: a class or token by number or name, 'best' (the largest logit), 'start:K' or 'end:K' of
+        an answer, or a function of the model's output that returns one number. The logit of `against` is subtracted.
+        `row` is the token whose logit is meant, where every token has some; by default the last, or the only mask.
+        `rule` is 'frozen' or 'attnlrp'. `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
+        `relevance` has the target, the output, the sum and what biases take. `tokens`, `attention_mask`, `stack` and
+        `call` are those of the other methods. Raises headwater.Error.
+        """
+        from .relevance import relevance
+        return relevance(self, target, against=against, rule=rule, row=row, by_layer=by_layer, rules=rules or {},
+                         item=item, **asked)
 
     @spelled_out
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,

@@ -77,6 +77,15 @@ class Entry:
 
 
 @dataclass
+class Call:
+    """What a pass was given."""
+
+    root: str  # the name of the module that was called
+    args: tuple[Any, ...]
+    words: dict[str, Any]
+
+
+@dataclass
 class Pass:
     """One call of the model, or of a part of it that was called on its own."""
 
@@ -92,6 +101,8 @@ class Pass:
     failed: bool = False
     running: bool = True
     generate: int | None = None  # the number of the generate() that made it
+    call: Call | None = None  # what it was given, unless generate() made it or a cache came with it
+    glimpse: Tensor | None = None  # some numbers of its output
 
 
 def is_attention(module: torch.nn.Module) -> bool:
@@ -213,6 +224,8 @@ class Frames:
     def _begin(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any], thread: Thread) -> Pass:
         told = arguments_of(module, args, words)
         one = Pass(self.names[module], *cached(module, args, words), told, generate=thread.generate)
+        if thread.generate is None and words.get("past_key_values") is None:
+            one.call = Call(one.root, args, words)
         self.passes.append(one)
         return one
 
@@ -263,6 +276,14 @@ class Frames:
             record.leave_cache(current.before)
         current.entries.append(Entry(name, kind, way, frame.number, [(one.number, one.name) for one in around[::-1]],
                                      record, [one.tells() for one in around], entering, across))
+
+
+def glimpse_of(output: Any) -> Tensor | None:
+    """A few numbers of an output: the logits of each item, or of its last token."""
+    logits = getattr(output, "logits", output)
+    if not isinstance(logits, Tensor) or logits.ndim not in (2, 3) or not logits.is_floating_point():
+        return None
+    return (logits if logits.ndim == 2 else logits[:, -1]).detach().clone()
 
 
 def shape_of(frame: Frame) -> tuple[int, ...] | None:

@@ -49,6 +49,7 @@ class Record:
     fuse: str = ""
     heads_of_weights: int = 1
     sights: dict[Any, Any] = field(default_factory=dict)  # of masks, shared by all records of a pass
+    is_bare: bool = False  # it has no numbers
 
     @property
     def kept(self) -> Tensor:
@@ -104,9 +105,14 @@ class Record:
         """What is known about it without its numbers."""
         nothing = torch.zeros((), device=self.device)
         if self.query is None:
-            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse)
+            return Record(name=self.name, weights=nothing.expand(self.kept.shape), fuse=self.fuse, is_bare=True)
         return Record(name=self.name, query=nothing.expand(self.q.shape), key=nothing.expand(self.k.shape),
-                      mask=self.mask, causal=self.causal)
+                      mask=self.mask, causal=self.causal, is_bare=True)
+
+    def _need_numbers(self) -> None:
+        if self.is_bare:
+            raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
+                        "keep='inputs'")
 
     @property
     def is_half(self) -> bool:
@@ -173,6 +179,7 @@ class Record:
 
         A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later.
         """
+        self._need_numbers()
         map = self._map(item, fuse, rows, real, real_keys)
         if nan == "keep":
             return map
@@ -221,6 +228,7 @@ class Record:
 
     def maps(self) -> Tensor:
         """The mean over heads of all items at their padded length, [B, Q, K] float32."""
+        self._need_numbers()
         if self.weights is not None:
             return self.weights.clone()
         if self.mean is not None:
@@ -267,6 +275,7 @@ class Record:
     def probabilities(self, item: int, rows: range, real: Positions, real_keys: Positions,
                       heads: range) -> Iterator[tuple[range, Block]]:
         """(heads, their probabilities) in blocks: some rows, some heads, the keys that any of these rows sees."""
+        self._need_numbers()
         key = self.k[item].detach()
         key = key if real_keys is None else key[:, real_keys]
         key = key.float() if key.device.type == "cpu" else key

@@ -18,7 +18,7 @@ from ..source import Source
 from . import eager, interface, patch, switches
 from .answer import Answer, answer_of
 from .maps import Maps
-from .passes import Frames, Generated, Pass, is_attention, raised
+from .passes import Frames, Generated, Pass, glimpse_of, is_attention, raised
 from .record import Record
 from .stacks import Layout, Stack, listed, stacks_of
 
@@ -54,8 +54,8 @@ class Recording:
         check_model(model)
         if how is not None and how not in WAYS:
             raise Error(f"unknown how '{how}'; there are {', '.join(WAYS)}")
-        if keep not in ("inputs", "maps"):
-            raise Error(f"unknown keep '{keep}'; there are inputs and maps")
+        if keep not in ("inputs", "maps", "nothing"):
+            raise Error(f"unknown keep '{keep}'; there are inputs, maps and nothing")
         _engine.Options(fuse=fuse)
         self._compiled = uncompiled(model) is not model
         self.model, self._fuse, self._tokenizer, self._keep_what = uncompiled(model), fuse, tokenizer, keep
@@ -185,6 +185,8 @@ class Recording:
         self._found = None
         if torch.is_grad_enabled():
             one.output = out
+        if one.call is not None:
+            one.glimpse = glimpse_of(out)
         if self._asked and not one.told.get("output_attentions"):
             for name in RETURNED:
                 if getattr(out, name, None) is not None:
@@ -211,6 +213,8 @@ class Recording:
         if self._listener is None:
             if self._keep_what == "maps" and record.weights is None:
                 record = self._fused(record)
+            if self._keep_what == "nothing":
+                record = record.bare()
             self._frames.note(module, way, record, across)
             return
         current = self._frames.note(module, way, record.bare(), across)

@@ -1,0 +1,22 @@
+// The prediction of a model, from its last hidden states.
+#pragma once
+#include <optional>
+
+#include "headwater/core/range.h"
+#include "headwater/model/model.h"
+#include "headwater/source/description.h"
+#include "headwater/source/prediction.h"
+
+namespace headwater {
+
+/// The rows of the last hidden states that the prediction depends on: few, where a few decide. None
+/// for a model without a classifier, and for one of masked words if there is not one mask.
+std::optional<Range> deciding_rows(const Model& model, const Description& example);
+
+/// `finished` has those rows after Model::finish.
+Prediction predict(const Model& model, Range rows, MatrixView finished);
+
+/// Fills in the head, its classes and outputs.
+void describe_head(const Model& model, ModelFacts& facts);
+
+}  // namespace headwater

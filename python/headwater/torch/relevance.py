@@ -1,0 +1,216 @@
+"""Relevance of a running PyTorch model: gradient x input in the changed network of docs/methods.md, by autograd.
+
+The pass that a capture recorded is run again, item by item, in a network whose norms, activations, gates and attention
+pass gradients back by the rules (changed.py). A step that the rules do not know raises (graph.py). No attention map is
+needed: queries, keys and values get their shares around the model's own kernel.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Mapping, Unpack
+
+import torch
+from torch import Tensor
+
+from .. import _engine
+from ..arguments import ASKED, AskedWords, make_options
+from ..arrays import Kind
+from ..errors import Error
+from . import switches
+from .answer import Answer
+from .device import DeviceAttribution
+from .graph import judge
+from .passes import Call, glimpse_of
+from .relevance_target import Chosen, choose, row_of
+from .replay import Replay, replayed
+from .stacks import Run
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+RULES = ("frozen", "attnlrp")
+NOWHERE = "relevance: the output does not depend on the rows of the tokens; choose another `target` or `stack`"
+MOST_LOST = {torch.float64: 1e-4, torch.float32: 1e-4}  # of the sum of all absolute values; half precision: 2e-2
+
+
+def relevance(seen: Recording, target: Any, *, against: Any, rule: str, row: int | str | None, by_layer: bool,
+              rules: Mapping[Any, str], item: int | None, **asked: Unpack[AskedWords]) -> DeviceAttribution:
+    """[n] for each item, with by_layer [1 + L, n]; a leading axis for a batch (a list if lengths differ)."""
+    if rule not in RULES:
+        more = "; integrated gradients are for model directories" if rule == "integrated" else ""
+        raise Error(f"unknown rule '{rule}'; there are {', '.join(RULES)}{more}")
+    for word in asked:
+        if word not in ASKED:
+            raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join(ASKED)}")
+    if seen in switches.open_captures:
+        raise Error("relevance: the capture is still open, expected a closed one; ask after the with block")
+    answer = seen._answer(**asked)
+    run = answer.run
+    count = len(answer.tokens)
+    if item is not None and not -count <= item < count:
+        raise Error(f"capture: has no item {item}, expected 0 to {count - 1} (or -1 for the last); choose another")
+    items = range(count) if item is None else [range(count)[item]]
+    call = call_of(seen, run)
+    start, starts = lists_of_layers(seen, run)
+    results, values = _engine.Results(), []
+    for k, one in enumerate(items):
+        if not answer.tokens[one]:
+            raise Error(f"capture: item {one} is all padding, expected a token; leave it out")
+        values.append(of_item(seen, answer, call, start, starts, one, count, target, against, rule, row, by_layer,
+                              rules, results, k, len(items)))
+    batch = count > 1 and item is None
+    kind = Kind(values[0])
+    return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
+                             images=[answer.images[one] for one in items])
+
+
+def call_of(seen: Recording, run: Run) -> Call:
+    one = run.one
+    if one.call is None or one.before or one.generate is not None:
+        raise Error("relevance: this call of the model is a step of generate(), or has a cache, expected a forward "
+                    "pass over all tokens; run the model on the whole text")
+    return one.call
+
+
+def lists_of_layers(seen: Recording, run: Run) -> tuple[str, list[str]]:
+    """The list of layers whose rows are wanted, and all lists that ran in the same call of the model."""
+    start = run.stack.container
+    if start is None:
+        raise Error(f"relevance: '{run.stack.name}' is no list of layers, so where the rows of its tokens begin is not "
+                    "known; put the layers in a torch.nn.ModuleList")
+    others = [stack.container for stack in seen._stacks() if any(one.one is run.one for one in stack.runs)]
+    return start, list(dict.fromkeys(one for one in [start, *others] if one is not None))
+
+
+def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: list[str], item: int, count: int,
+            target: Any, against: Any, rule: str, row: int | str | None, by_layer: bool, rules: Mapping[Any, str],
+            results: _engine.Results, k: int, items: int) -> Tensor:
+    """The values of an item; the rest of its result is added to `results`."""
+    length = answer.length
+    decodes = any(entry.across for entry in answer.run.one.entries)
+    can = getattr(seen.model, "can_generate", None)
+    looks_back = answer.records[0].bare().looks_back(item, answer.real[item]) or can is not None and bool(can())
+    place = row_of(seen, answer, item, row, looks_back) if not decodes else (row if isinstance(row, int) else None)
+    kept = None if place is None or callable(target) or decodes else sorted({place, length - 1})
+    positions = None if kept is None else torch.tensor(kept, device=answer.device)
+    with replayed(seen.model, call, item, count, length, rule, start, starts, rules, positions, by_layer) as run:
+        told = kept if kept is not None and rows_of(run.output) == len(kept) else None
+        if decodes and not callable(target):
+            place = (rows_of(run.output) or 1) - 1 if place is None else place
+        check_same(seen, answer, item, run.output)
+        chosen = choose(seen, run.output, target, against, place, told, length if not decodes else 0)
+        kinds = {name: type(module).__name__ for module, name in seen._names.items()}
+        judge(chosen.y, run.network.known, run.end, run.modules, kinds)
+        found = back(run, chosen.y)
+    return packed(answer, found, chosen, rule, by_layer, item, results, k, items, callable(target))
+
+
+def rows_of(output: Any) -> int | None:
+    """How many tokens there are logits for."""
+    logits = getattr(output, "logits", output)
+    return logits.shape[1] if isinstance(logits, Tensor) and logits.ndim == 3 else None
+
+
+def check_same(seen: Recording, answer: Answer, item: int, output: Any) -> None:
+    """Raises if the pass gives something else than the recorded one, which depends on more than its arguments."""
+    before, now = answer.run.one.glimpse, glimpse_of(output)
+    if before is None or now is None:
+        return
+    before = before[item] if len(before) == len(answer.tokens) else before[0]
+    size = before.float().abs().max()
+    limit = 1e-3 if before.dtype in MOST_LOST else 5e-2
+    if before.shape != now[0].shape or not bool((before.float() - now[0].float()).abs().max() <= limit * size):
+        raise Error("relevance: the model gives another output when it is run again, expected the recorded one; call "
+                    "model.eval(), leave its inputs and weights as they are, run the items of a batch one by one, and "
+                    "ask inside the same torch.autocast")
+
+
+@dataclass
+class Found:
+    """x . g of every token: of the input, and after each layer."""
+
+    input: Tensor
+    layers: list[Tensor]
+    others: float | None  # what rows of other stacks take
+    biases: float
+    dtype: torch.dtype
+
+
+def back(run: Replay, y: Tensor) -> Found:
+    if not y.requires_grad:
+        raise Error(NOWHERE)
+    products: dict[int, Tensor] = {}
+
+    def at(layer: int, rows: Tensor) -> Any:
+        return lambda grad: products.update({layer: product(rows, grad)})
+
+    for layer, rows in enumerate(run.layers):
+        rows.register_hook(at(layer, rows.detach()))  # type: ignore[no-untyped-call]
+    constants = run.network.constants
+    grads = torch.autograd.grad(y, [run.rows, *run.others, *constants], allow_unused=True)
+    if grads[0] is None:
+        raise Error(NOWHERE)
+    with torch.no_grad():
+        taken = [product(rows, grad).double().sum() for rows, grad in zip(run.others, grads[1:]) if grad is not None]
+        rest = grads[1 + len(run.others):]
+        biases = [torch.where(grad == 0, 0.0, constant.double() * grad.double()).sum()
+                  for constant, grad in zip(constants, rest) if grad is not None]
+        input = product(run.rows.detach(), grads[0])
+    layers = [products.get(layer, torch.zeros_like(input)) for layer in range(len(run.layers))]
+    return Found(input, layers, float(sum(one.to(y.device) for one in taken)) if taken else None,
+                 float(sum(one.to(y.device) for one in biases)) if biases else 0.0, run.rows.dtype)
+
+
+def product(rows: Tensor, grad: Tensor) -> Tensor:
+    dtype = torch.float64 if rows.dtype == torch.float64 else torch.float32
+    return (rows.to(dtype) * grad.to(dtype)).sum(-1).flatten()
+
+
+def packed(answer: Answer, found: Found, chosen: Chosen, rule: str, by_layer: bool, item: int, results: _engine.Results,
+           k: int, items: int, own: bool) -> Tensor:
+    """The values; adds a result with everything else. `own`: the output is a function of the user's."""
+    keep, tokens = answer.real[item], answer.tokens[item]
+    lines = [found.input, *(found.layers if by_layer else [])]
+    if any(line.numel() != answer.length for line in lines):
+        raise Error(f"relevance: the first layer is given {found.input.numel()} rows for {answer.length} tokens, "
+                    "expected as many; headwater cannot join them")
+    if keep is not None:
+        lines = [line[keep.to(line.device)] for line in lines]
+    if not all(bool(torch.isfinite(line).all()) for line in lines):
+        raise Error(f"relevance: the relevance for '{chosen.target[0]}' is not finite, expected numbers; check the "
+                    "model's weights, or run it in float32 or bfloat16")
+    total, output = float(lines[0].double().sum()), float(chosen.y.detach())
+    notes = [*answer.notes, *noted(answer, found, chosen, rule, total, output, own)]
+    inside = any(entry.across for entry in answer.run.one.entries)
+    target, against = (None if one is None else shown(one, keep) for one in (chosen.target, chosen.against))
+    assert target is not None
+    count = len(found.layers)
+    results.add("relevance", make_options(), tokens, [0 if inside else target[2]],
+                [-1, *range(count)] if by_layer else [], answer.heads, notes, answer.name, k, items, len(tokens))
+    results.set_relevance(k, rule, target, against, output, total, found.biases)
+    value = torch.stack(lines) if by_layer else lines[0]
+    return value.float()
+
+
+def shown(logit: Any, keep: Tensor | None) -> Any:
+    """A logit whose row counts the real tokens."""
+    name, number, row, value = logit
+    if keep is not None and row in keep.tolist():
+        row = keep.tolist().index(row)
+    return name, number, row, value
+
+
+def noted(answer: Answer, found: Found, chosen: Chosen, rule: str, total: float, output: float, own: bool) -> list[str]:
+    notes = []
+    if any(entry.across for entry in answer.run.one.entries):
+        notes.append(f"the output is that of token {chosen.target[2]} of the decoder")
+    if found.others is not None:
+        notes.append(f"the rows of another stack, which do not come from these tokens, take {found.others:.6g}")
+    if rule != "frozen" or own:
+        return notes
+    whole = total + found.biases + (found.others or 0.0)
+    size = abs(found.biases) + abs(output) + float(found.input.double().abs().sum()) + abs(found.others or 0.0)
+    if abs(whole - output) > MOST_LOST.get(found.dtype, 2e-2) * size:
+        notes.append(f"tokens ({total:.6g}) and biases ({found.biases:.6g}) sum to {total + found.biases:.6g}, not to "
+                     f"the output {output:.6g}: constants that are not known as biases, or rounding, took the rest")
+    return notes

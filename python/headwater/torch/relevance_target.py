@@ -1,0 +1,158 @@
+"""Which output of a model is explained: a logit, the difference of two, or what a function makes of the output."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ..arguments import make_options
+from ..errors import Error
+from .answer import Answer
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+Logit = tuple[str, int, int, float]  # name, number, row, value
+
+
+@dataclass
+class Chosen:
+    y: Tensor
+    target: Logit
+    against: Logit | None
+
+
+def row_of(seen: Recording, asked: Answer, item: int, row: int | str | None, last: bool) -> int | None:
+    """The token whose logits are meant, among all positions of an item; None if nothing says it.
+
+    `last`: without a word, it is the last one.
+    """
+    tokens, keep = asked.tokens[item], asked.real[item]
+    if row is None and not last:
+        found = masks(seen, asked, item)
+        if len(found) != 1:
+            return None
+        return found[0]
+    places = make_options(row="last" if row is None else row).rows(tokens, asked.name)
+    if isinstance(places, str) or len(places) != 1:
+        what = "the mean" if isinstance(places, str) else f"{len(places)} tokens"
+        raise Error(f"`row` {row}: is {what}, expected one output token; give its number")
+    return places[0] if keep is None else int(keep[places[0]])
+
+
+def masks(seen: Recording, asked: Answer, item: int) -> list[int]:
+    """Where the text has the mask of its tokenizer."""
+    mask = getattr(seen._tokenizer, "mask_token_id", None)
+    ids = next((one["input_ids"] for entry in asked.run.entries for one in entry.told if "input_ids" in one), None)
+    if mask is None or not isinstance(ids, Tensor) or ids.ndim != 2:
+        return []
+    return [int(place) for place in (ids[item] == mask).nonzero()[:, 0]]
+
+
+def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | None, kept: list[int] | None,
+           length: int) -> Chosen:
+    """`row` is the token whose logits are meant, `kept` the tokens that the model gives logits for, if not all."""
+    if callable(target):
+        return by_function(target, against, output, row)
+    for name in ("start", "end"):
+        if getattr(output, f"{name}_logits", None) is not None:
+            return of_answers(output, target, against)
+    logits = getattr(output, "logits", output)
+    if not isinstance(logits, Tensor) or logits.ndim not in (2, 3) or len(logits) != 1:
+        raise Error("relevance: the model returns no logits, expected [1, classes] or [1, n, words]; give `target` a "
+                    "function of its output")
+    if logits.ndim == 3:
+        if row is None:
+            raise Error("relevance: the model has logits for every token, expected one to be chosen; choose it with "
+                        "`row`")
+        places = list(range(logits.shape[1])) if kept is None else kept
+        if logits.shape[1] not in (length, len(places)) or row not in places:
+            raise Error(f"relevance: the model returns logits of {logits.shape[1]} positions for {length} tokens, "
+                        "expected as many; give `target` a function of its output")
+        line = logits[0, places.index(row)]
+    elif logits.shape[1] == length and length != getattr(getattr(seen.model, "config", None), "num_labels", length):
+        raise Error("relevance: the model has one output for every token; give `target` a function of its output")
+    else:
+        line, row = logits[0], 0 if row is None else row
+    words = logits.ndim == 3
+    number = number_of(seen, target, line, None, words, "target")
+    other = None if against is None or against == "" else number_of(seen, against, line, number, words, "against")
+    y = line[number] - line[other] if other is not None else line[number]
+    return Chosen(y, logit(seen, line, number, row, words),
+                  None if other is None else logit(seen, line, other, row, words))
+
+
+def by_function(target: Any, against: Any, output: Any, row: int | None) -> Chosen:
+    if against not in (None, ""):
+        raise Error("`against`: was given beside a function as `target`; subtract it there")
+    y = torch.as_tensor(target(output))
+    if y.numel() != 1 or not y.requires_grad:
+        raise Error(f"`target`: the function returned shape {list(y.shape)}, expected one number that depends on the "
+                    "model's output, which holds one item")
+    y = y.reshape(())
+    return Chosen(y, (getattr(target, "__name__", "function"), -1, row or 0, float(y.detach())), None)
+
+
+def of_answers(output: Any, target: Any, against: Any) -> Chosen:
+    """start:K or end:K; start and end are the best of theirs, and so is best of the starts."""
+    def find(word: Any) -> tuple[Tensor, Logit]:
+        side, _, place = str("start" if word == "best" else word).partition(":")
+        logits = getattr(output, f"{side}_logits", None) if side in ("start", "end") else None
+        if logits is None or place and not place.isdigit() or place and int(place) >= logits.shape[1]:
+            raise Error(f"`target` {word!r}: expected start, end, start:K or end:K with K below the number of tokens")
+        at = int(place) if place else int(logits[0].argmax())
+        return logits[0, at], (f"{side}:{at}", int(side == "end"), at, float(logits[0, at].detach()))
+
+    y, first = find(target)
+    if against in (None, ""):
+        return Chosen(y, first, None)
+    other, second = find(against)
+    if second[0] == first[0]:
+        raise Error(f"`against` {against!r}: is the target itself, expected another output; choose another")
+    return Chosen(y - other, first, second)
+
+
+def number_of(seen: Recording, wanted: Any, line: Tensor, taken: int | None, words: bool, what: str) -> int:
+    """The number of a class or word; 'best' is the largest logit, or the largest beside the one that is taken."""
+    count = len(line)
+    if wanted == "best":
+        order = line.detach().argsort(descending=True)[:2].tolist()
+        return int(next((one for one in order if one != taken), order[0]))
+    number = named(seen, wanted, words) if isinstance(wanted, str) and not wanted.lstrip("-").isdigit() else None
+    try:
+        number = int(wanted) if number is None else number
+    except (TypeError, ValueError):
+        raise Error(f"`{what}` {wanted!r}: expected 'best', a class or word by number or name, or a function of the "
+                    "model's output") from None
+    if not 0 <= number < count:
+        raise Error(f"relevance: there is no `{what}` {wanted}, expected 0 to {count - 1}; choose another")
+    if number == taken:
+        raise Error(f"`{what}` {wanted!r}: is the target itself, expected another output; choose another")
+    return number
+
+
+def named(seen: Recording, name: str, words: bool) -> int:
+    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
+    if words:
+        find = getattr(seen._tokenizer, "convert_tokens_to_ids", None)
+        number = find(name) if find is not None else None
+        unknown = getattr(seen._tokenizer, "unk_token_id", None)
+        if number is not None and number != unknown:
+            return int(number)
+        raise Error(f"`target` '{name}': is no word of the capture's tokenizer, expected one of its tokens; give the "
+                    "number of the token, or capture with tokenizer=...")
+    found = [int(number) for number, label in labels.items() if label == name]
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(str(label) for label in list(labels.values())[:12]) or "none"
+    raise Error(f"`target` '{name}': is no class of the model's config; there are {there}, and 'best'")
+
+
+def logit(seen: Recording, line: Tensor, number: int, row: int, words: bool) -> Logit:
+    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
+    name: Any = None if words else labels.get(number)
+    if words and seen._tokenizer is not None:
+        name = seen._tokenizer.convert_ids_to_tokens([number])[0]
+    return str(number if name is None else name), number, row, float(line[number].detach())

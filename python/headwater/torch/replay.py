@@ -1,0 +1,193 @@
+"""Runs a recorded pass again in the changed network, for one item, and reads the rows that relevance starts from.
+
+The rows of a token are what enters the first layer; if a norm or a linear map comes right before it, what enters that:
+word, position and type together, or a patch and its position. Layers are checkpointed when their activations would take
+much memory.
+"""
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from ..errors import Error
+from .changed import changing
+from .memory import cut
+from .network import Network, tensors
+from .parts import Stand, attention_kernels, leaves, rule_of
+from .passes import Call
+
+MOST_KEPT = 1 << 30  # bytes of activations without checkpoints, by a guess
+
+
+@dataclass
+class Found:
+    """What a pass shows while it runs."""
+
+    rows: Tensor | None = None
+    others: list[Tensor] = field(default_factory=list)
+    modules: list[tuple[int, int, str]] = field(default_factory=list)
+    layers: list[Tensor] = field(default_factory=list)
+
+
+@dataclass
+class Replay:
+    """A pass that was run again."""
+
+    output: Any
+    rows: Tensor  # the leaf
+    others: list[Tensor]  # rows of other stacks that do not come from these
+    network: Network
+    end: int  # the number of the first step after the model's own
+    modules: list[tuple[int, int, str]]
+    layers: list[Tensor]  # what each layer returned
+
+
+@contextmanager
+def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: int, rule: str, start: str,
+             starts: Sequence[str], rules: Mapping[Any, str], positions: Tensor | None,
+             keep_layers: bool) -> Iterator[Replay]:
+    """The pass, run again. Ask for gradients inside: a checkpoint runs layers once more, in the same network.
+
+    `start` is the list of layers whose rows are wanted, `starts` all such lists of the model. `positions`: the only
+    tokens whose logits are needed, if the model can be told so.
+    """
+    network = Network(rule, length)
+    stand = Stand()
+    names = {module: name for name, module in model.named_modules()}
+    found = Found()
+    try:
+        leaves(stand, network, names)
+        rule_of(stand, network, names, rules)
+        attention_kernels(stand, network)
+        layers = list(model.get_submodule(start).children())
+        if checkpoints(layers, length):
+            for layer in layers:
+                stand.forward(layer, lambda own: checkpointed(network, own))
+        watch(stand, network, names, found)
+        for name in starts:
+            first_rows(stand, network, model.get_submodule(name), found, name == start)
+        if keep_layers:
+            for layer in layers:
+                stand.hook(layer.register_forward_hook(lambda module, args, out: keep(found.layers, out)))
+        root = model.get_submodule(call.root)
+        with torch.inference_mode(False), torch.enable_grad():
+            args, words = prepared(root, call, item, items, positions)
+            with changing(network):
+                output = root(*args, **words)
+            network.recording = network.searching = False
+            if found.rows is None:
+                raise Error(f"relevance: '{start}' did not run, expected its first layer; choose another `stack`")
+            yield Replay(output, found.rows, found.others, network, torch._C._autograd._get_sequence_nr(),
+                         found.modules, found.layers)
+    finally:
+        stand.clear()
+
+
+def prepared(module: torch.nn.Module, call: Call, item: int, items: int,
+             positions: Tensor | None) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a pass for one item, without gradients, and without a cache."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            value = value.clone() if value.is_inference() else value
+            return value.detach() if value.requires_grad else value
+        return value
+
+    numbered = {str(k): value for k, value in enumerate(call.args)}
+    one = {**numbered, **call.words}
+    one = one if items == 1 else cut(one, item, item + 1, items)
+    args = [plain(one[str(k)]) for k in range(len(call.args))]
+    words = {name: plain(value) for name, value in one.items() if name not in numbered}
+    known = inspect.signature(module.forward).parameters
+    taken = list(known)[:len(args)]
+    any_word = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    caches = "use_cache" in known or any_word and hasattr(getattr(module, "config", None), "use_cache")
+    if caches and "use_cache" not in taken:
+        words["use_cache"] = False
+    if positions is not None and "logits_to_keep" in known and "logits_to_keep" not in taken:
+        words["logits_to_keep"] = positions
+    return args, words
+
+
+
+def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: Found, wanted: bool) -> None:
+    """Makes what enters the first layer of a list a leaf of the graph."""
+    begun: list[bool] = []
+
+    def enter(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
+        if begun or not network.recording:
+            return None
+        begun.append(True)
+        name = None if args else "hidden_states" if "hidden_states" in words else next(iter(words), None)
+        x = args[0] if args else words.get(str(name))
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            if wanted:
+                raise Error(f"relevance: the first layer ({type(module).__name__}) is not given rows of tokens first, "
+                            "which headwater cannot follow")
+            return None
+        if wanted:
+            network.searching = False
+        if id(x) in network.roots and wanted:
+            found.rows = network.roots[id(x)][1]
+            return None
+        if x.requires_grad and not wanted:
+            return None
+        with network.paused():
+            leaf = x.detach().requires_grad_()
+        if wanted:
+            found.rows = leaf
+        else:
+            found.others.append(leaf)
+        return ((leaf, *args[1:]), words) if args else (args, {**words, str(name): leaf})
+
+    for layer in layers.children():
+        stand.hook(layer.register_forward_pre_hook(enter, with_kwargs=True))
+
+
+def keep(layers: list[Tensor], out: Any) -> None:
+    rows = next(tensors(out if isinstance(out, (tuple, list)) else [out]), None)
+    if rows is not None:
+        layers.append(rows)
+
+
+def checkpointed(network: Network, own: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **words: Any) -> Any:
+        with changing(network):
+            return own(*args, **words)
+
+    def forward(*args: Any, **words: Any) -> Any:
+        return checkpoint(lambda *given: run(*given, **words), *args, use_reentrant=False, preserve_rng_state=False)
+
+    return forward
+
+
+def checkpoints(layers: Sequence[torch.nn.Module], length: int) -> bool:
+    """Whether the activations of all layers would take more than MOST_KEPT: each matrix of weights gives two rows of
+    its width for every token, by a guess.
+    """
+    each = sum(2 * parameter.shape[0] * parameter.element_size() for layer in layers for parameter in layer.parameters()
+               if parameter.ndim == 2)
+    return each * length > MOST_KEPT
+
+
+def watch(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], found: Found) -> None:
+    """Notes with which numbers of steps the call of each module begins and ends."""
+    stack: list[int] = []
+    now = torch._C._autograd._get_sequence_nr
+
+    def enter(module: torch.nn.Module, args: Any) -> None:
+        if network.recording:
+            stack.append(now())
+
+    def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
+        if network.recording and stack:
+            found.modules.append((stack.pop(), now(), names[module]))
+
+    for module in names:
+        stand.hook(module.register_forward_pre_hook(enter))
+        stand.hook(module.register_forward_hook(leave))

@@ -1,0 +1,77 @@
+"""Runs a command under a fault and says what is wrong with how it ended."""
+import io
+import os
+import signal
+import subprocess
+import time
+from xml.etree import ElementTree
+
+from PIL import Image
+
+from commands import environment
+
+SECONDS = float(os.environ.get("FAULT_SECONDS", "10"))  # more on a machine that is busy
+
+
+def is_whole_picture(name, data):
+    """Whether it is one at all: a font that cannot be read is replaced by another."""
+    try:
+        if name.endswith(".png"):
+            Image.open(io.BytesIO(data)).load()
+        elif name.endswith(".svg"):
+            ElementTree.fromstring(data)
+        else:
+            return name.endswith(".pdf") and data.rstrip().endswith(b"%%EOF")
+        return True
+    except (OSError, ElementTree.ParseError):
+        return False
+
+
+class Run:
+    """One command under one fault. `start` begins it, `wrong` waits for its end and judges it."""
+
+    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, **options):
+        self.command, self.outputs, self.may_die_by = command, outputs, may_die_by
+        self.fonts_may_differ = fonts_may_differ
+        outputs.mkdir(parents=True, exist_ok=True)
+        options = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
+        self.begun = time.monotonic()
+        self.process = subprocess.Popen(command.line(inputs, outputs), stderr=subprocess.PIPE,
+                                        env=environment(**(env or {})), **options)
+
+    def wrong(self, printed=True):
+        """What is wrong, or None. Unless `printed`, standard output is not compared."""
+        try:
+            shown, said = self.process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            return f"still runs after {SECONDS:.0f} s"
+        status = self.process.returncode
+        self.status, self.said = status, said
+        files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
+        if status < 0 and -status in self.may_die_by:
+            return self.wrong_files(files, finished=False, kill=-status == signal.SIGKILL)
+        if status == 0:
+            # A list of models says of each why it cannot be run.
+            listed = self.command.words == ["models"] and b"cannot be run: " in shown
+            if printed and shown != self.command.printed and not listed:
+                return f"exit 0, but other bytes on standard output: {shown[:300]!r}"
+            return self.wrong_files(files, finished=True)
+        if status in (1, 2):
+            lines = said.decode(errors="replace").splitlines()
+            if len(lines) != 1 or not lines[0].startswith("headwater: "):
+                return f"exit {status} with {len(lines)} lines instead of one sentence: {said[:600]!r}"
+            return self.wrong_files(files, finished=False)
+        return f"ended with {signal.Signals(-status).name if status < 0 else status}: {said[-600:]!r}"
+
+    def wrong_files(self, files, finished, kill=False):
+        for name, data in files.items():
+            if kill and name.endswith(".part"):
+                continue  # nothing can be cleaned up
+            if name not in self.command.files:
+                return f"left a file behind: {name}"
+            if data != self.command.files[name] and not (self.fonts_may_differ and is_whole_picture(name, data)):
+                return f"{name} has other bytes ({len(data)} instead of {len(self.command.files[name])})"
+        missing = [name for name in self.command.files if name not in files]
+        return f"exit 0 without {missing[0]}" if finished and missing else None

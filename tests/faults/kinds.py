@@ -1,0 +1,199 @@
+"""The kinds of fault. Each yields trials: a name, and a function from a folder of its own to what is wrong, or None."""
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+from judge import Run
+
+ERRORS = {
+    "open": [errno.EACCES, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO],
+    "read": [errno.EIO, errno.EINTR, "short"],
+    "write": [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, "short"],
+    "rename": [errno.EACCES, errno.EXDEV, errno.ENOSPC, errno.EROFS],
+    "linkat": [errno.EACCES, errno.ENOSPC, errno.EOPNOTSUPP],
+    "fsync": [errno.EIO, errno.ENOSPC],
+    "mmap": [errno.ENOMEM, errno.EAGAIN],
+    "pthread_create": [errno.EAGAIN],
+}
+
+
+class Bench:
+    """What trials need: the commands, their inputs, the preloaded library, a source of chance."""
+
+    def __init__(self, commands, inputs, library, scratch, random):
+        self.commands, self.inputs, self.library, self.scratch, self.random = commands, inputs, library, scratch, random
+        self.known = 0  # ends by a signal that nothing can be done about here
+
+    def count(self, command, call):
+        """How often a run of the command makes a call."""
+        place, count = self.scratch / "out", self.scratch / "count"
+        shutil.rmtree(place, ignore_errors=True)
+        run = Run(command, self.inputs, place,
+                  {"LD_PRELOAD": str(self.library), "FAULT_CALL": call, "FAULT_COUNT": str(count)})
+        wrong = run.wrong()
+        if wrong:
+            raise SystemExit(f"{command}: {wrong}, with the calls only counted")
+        return int(count.read_text())
+
+
+def failing_call(bench, command, call, error, k, lasting):
+    def trial(place):
+        env = {"LD_PRELOAD": str(bench.library), "FAULT_CALL": call, "FAULT_AT": str(k), "FAULT_ERRNO": str(error)}
+        if lasting:
+            env["FAULT_LASTING"] = "1"
+        # Known: where no memory is left for good, GLib calls itself until the stack of a thread of Pango's is full.
+        known = (signal.SIGSEGV,) if lasting and call == "malloc" and command.draws() else ()
+        run = Run(command, bench.inputs, place, env, may_die_by=known,
+                  fonts_may_differ=call in ("malloc", "open", "read", "mmap"))
+        wrong = run.wrong()
+        bench.known += run.process.returncode == -signal.SIGSEGV
+        return wrong
+    shown = errno.errorcode.get(error, error)
+    return f"{call} {k} fails{' from then on' if lasting else ''} with {shown}", trial
+
+
+def allocations(bench, most):
+    """The k-th allocation fails, alone or with all that follow."""
+    for command in bench.commands:
+        count = bench.count(command, "malloc")
+        for k in chosen(bench, count, most):
+            for lasting in (False, True):
+                yield command, *failing_call(bench, command, "malloc", errno.ENOMEM, k, lasting)
+
+
+def calls(bench, most):
+    """The k-th system call of a kind fails with each error that it can have."""
+    for command in bench.commands:
+        for call, errors in ERRORS.items():
+            count = bench.count(command, call)
+            for k in chosen(bench, count, most):
+                for error in errors:
+                    yield command, *failing_call(bench, command, call, error, k, False)
+                    if isinstance(error, int) and error != errno.EINTR:
+                        yield command, *failing_call(bench, command, call, error, k, True)
+
+
+def chosen(bench, count, most):
+    """All numbers from 1 to count, or `most` of them by chance."""
+    return range(1, count + 1) if count <= most else sorted(bench.random.sample(range(1, count + 1), most))
+
+
+def limits(bench, most):
+    """Limits on address space, size of files and open files."""
+    kinds = [(resource.RLIMIT_AS, "bytes of address space", range(16 << 20, 600 << 20, 3 << 20)),
+             (resource.RLIMIT_FSIZE, "bytes a file", [0, 1, 100, 1000, 4096, 10000, 100000]),
+             (resource.RLIMIT_NOFILE, "open files", range(3, 14))]
+    for command in bench.commands:
+        for which, name, values in kinds:
+            values = list(values)
+            for value in sorted(bench.random.sample(values, min(most, len(values)))):
+                def trial(place, command=command, which=which, value=value):
+                    run = Run(command, bench.inputs, place, fonts_may_differ=which == resource.RLIMIT_NOFILE,
+                              preexec_fn=lambda: resource.setrlimit(which, (value, value)))
+                    wrong = run.wrong()
+                    # The loader, not the command, ends with 127 where not even the libraries fit.
+                    return None if wrong and run.process.returncode == 127 else wrong
+                yield command, f"at most {value} {name}", trial
+
+
+def signals(bench, most):
+    """SIGINT, SIGTERM, SIGHUP and SIGKILL at moments of chance."""
+    for command in bench.commands:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+            for _ in range(most):
+                wait = bench.random.uniform(0, 0.12)
+
+                def trial(place, command=command, number=number, wait=wait):
+                    run = Run(command, bench.inputs, place, may_die_by=(number,),
+                              preexec_fn=None if number == signal.SIGKILL else lambda: signal.signal(number, signal.SIG_DFL))
+                    time.sleep(wait)
+                    run.process.send_signal(number)
+                    return run.wrong()
+                yield command, f"{number.name} after {wait * 1000:.0f} ms", trial
+
+
+def surroundings(bench, most):
+    """A full device, closed descriptors, odd locales, no fonts, no home, an unwritable or missing folder."""
+    def full(place, command):
+        with open("/dev/full", "wb") as device:
+            run = Run(command, bench.inputs, place, stdout=device)
+            wrong = run.wrong(printed=False)
+            if not wrong and command.printed and run.status == 0:
+                return "exit 0, though nothing could be printed"
+            return wrong
+
+    def closed(descriptor):
+        def trial(place, command):
+            # The descriptor is closed in the child, so what it would have carried cannot be compared.
+            run = Run(command, bench.inputs, place, preexec_fn=lambda: os.close(descriptor))
+            wrong = run.wrong(printed=descriptor != 1)
+            return None if descriptor == 2 and run.status in (1, 2) and wrong and "0 lines" in wrong else wrong
+        return trial
+
+    def with_environment(**env):
+        return lambda place, command: Run(command, bench.inputs, place, env).wrong()
+
+    def two_writers(place, command):
+        runs = [Run(command, bench.inputs, place) for _ in range(2)]
+        return next(filter(None, [run.wrong() for run in runs]), None)
+
+    def no_folder(place, command):
+        run = Run(command, bench.inputs, place)
+        shutil.rmtree(place)
+        place.mkdir()
+        wrong = run.wrong()
+        return None if wrong and wrong.startswith("exit 0 without") else wrong
+
+    kinds = {"standard output is full": full, "standard input is closed": closed(0),
+             "standard output is closed": closed(1), "standard error is closed": closed(2),
+             "LC_ALL=tr_TR.UTF-8": with_environment(LC_ALL="tr_TR.UTF-8"),
+             "LC_ALL=nonsense": with_environment(LC_ALL="nonsense"), "LC_ALL=C": with_environment(LC_ALL="C"),
+             "no home": with_environment(HOME="/nonexistent"),
+             "no fonts": with_environment(FONTCONFIG_FILE="/dev/null"),
+             "two writers": two_writers, "its folder is replaced": no_folder}
+    for command in bench.commands:
+        for name, kind in kinds.items():
+            yield command, name, lambda place, command=command, kind=kind: kind(place, command)
+
+
+def changing_inputs(bench, most):
+    """Inputs that are cut short, replaced or grow while they are read."""
+    def cut(path, size):
+        os.truncate(path, size // 3)
+
+    def replace(path, size):
+        other = path.with_suffix(".other")
+        other.write_bytes(os.urandom(size))
+        other.rename(path)
+
+    def grow(path, size):
+        with open(path, "ab") as file:
+            file.write(b"\0" * 4096)
+
+    for command in bench.commands:
+        used = [word.removeprefix("IN/") for word in command.words if word.startswith("IN/") and word != "IN/none.npy"]
+        for name in used:
+            for change in (cut, replace, grow):
+                for _ in range(most):
+                    wait = bench.random.uniform(0, 0.03)
+
+                    def trial(place, command=command, name=name, change=change, wait=wait):
+                        inputs = place.with_name(place.name + "-in")
+                        shutil.copytree(bench.inputs, inputs)
+                        size = (inputs / name).stat().st_size
+                        run = Run(command, inputs, place)
+                        time.sleep(wait)
+                        change(inputs / name, size)
+                        wrong = run.wrong(printed=False)
+                        shutil.rmtree(inputs)
+                        # The input may be read before or after the change, and its name differs: only how it ends counts.
+                        return None if wrong and "other bytes" in wrong else wrong
+                    yield command, f"{name}: {change.__name__} after {wait * 1000:.0f} ms", trial
+
+
+KINDS = {"allocations": allocations, "calls": calls, "limits": limits, "signals": signals,
+         "surroundings": surroundings, "changing inputs": changing_inputs}
