@@ -57,6 +57,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/dataset.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
+	@$(PYTHON) bench/serve.py
 
 .PHONY: check
 check: command ## run tools/check: format, includes, documents, sanitizers, fuzzing

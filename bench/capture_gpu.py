@@ -1,21 +1,24 @@
 """A capture on a GPU: is it right, what does it cost: bench/capture_gpu.py [--device cuda] [--small] [PART...]
 
-Parts: arrays families generation gradient refused rollout metrics bert. Lines of JSON; results are compared before
+Parts: arrays families generation gradient refused rollout long metrics bert. `long` prints a table last, with goals;
+--lengths 2048,8192 chooses its lengths. Lines of JSON; results are compared before
 anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the
 peak of a run beyond what was held before it. The usual way, in the same run, is eager attention with
 output_attentions=True and then the tutorial's class, or plain code for the metrics. --small takes tiny sizes, --device
 cpu goes without a GPU.
 """
 import argparse
+import gc
 import json
 import sys
 import time
 
 from capture_gpu_checks import CHECKS, attempt, largest  # first: it says where tests keep their models
+from capture_gpu_long import long
+from capture_gpu_ways import decoder, ours, plain, usual
 
 import torch
 import transformers
-from tutorial import AttentionRollout
 
 import headwater as hw
 
@@ -24,8 +27,8 @@ GB = 1e9
 
 
 class Bench:
-    def __init__(self, device, small):
-        self.device, self.small, self.failed = torch.device(device), small, 0
+    def __init__(self, device, small, lengths=()):
+        self.device, self.small, self.failed, self.lengths = torch.device(device), small, 0, lengths
 
     def say(self, part, **facts):
         ok = facts.get("ok", True)
@@ -40,6 +43,7 @@ class Bench:
         """(seconds, GB): the least time, and the peak beyond what was held before, of the first run."""
         gb = None
         if self.device.type == "cuda":
+            gc.collect()
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
             before = torch.cuda.memory_allocated()
@@ -48,40 +52,13 @@ class Bench:
             gb = (torch.cuda.max_memory_allocated() - before) / GB
         seconds = []
         for _ in range(runs):
+            gc.collect()  # the capture of the run before may still hold its tensors
             self.wait()
             begun = time.perf_counter()
             work()
             self.wait()
             seconds.append(time.perf_counter() - begun)
         return round(min(seconds), 4), gb and round(gb, 3)
-
-
-def decoder(bench, dtype, **shape):
-    torch.manual_seed(0)
-    words = dict(vocab_size=1000, max_position_embeddings=32768, initializer_range=0.05, use_cache=False) | shape
-    with torch.device(bench.device):
-        model = transformers.Qwen2Model(transformers.Qwen2Config(**words))
-    return model.to(dtype).eval()
-
-
-def usual(model, ids):
-    model.set_attn_implementation("eager")
-    with torch.no_grad():
-        layers = model(input_ids=ids, output_attentions=True).attentions
-        return AttentionRollout(discard_ratio=0).compute_rollout(layers)
-
-
-def plain(model, ids):
-    model.set_attn_implementation("sdpa")
-    with torch.no_grad():
-        model(input_ids=ids)
-
-
-def ours(model, ids, **words):
-    model.set_attn_implementation("sdpa")
-    with torch.no_grad(), hw.capture(model) as seen:
-        model(input_ids=ids)
-    return seen.rollout(**words).values
 
 
 def distance(a, b):
@@ -217,7 +194,7 @@ def bert(bench):
             bench.say("bert", n=n, way=way, seconds=seconds, gb=gb)
 
 
-PARTS = CHECKS | dict(rollout=rollout, metrics=metrics, bert=bert)
+PARTS = CHECKS | dict(rollout=rollout, long=long, metrics=metrics, bert=bert)
 
 
 def main():
@@ -225,12 +202,13 @@ def main():
     parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--lengths", default="", metavar="N,N", help="of the part long")
     words = parser.parse_args()
     unknown = [part for part in words.parts if part not in PARTS]
     if unknown:
         parser.error(f"no part '{unknown[0]}'; there are {' '.join(PARTS)}")
     torch.backends.cuda.matmul.allow_tf32 = False
-    bench = Bench(words.device, words.small)
+    bench = Bench(words.device, words.small, [int(n) for n in words.lengths.split(",") if n])
     name = torch.cuda.get_device_name() if words.device == "cuda" else "CPU"
     bench.say("machine", device=name, torch=torch.__version__, transformers=transformers.__version__,
               headwater=hw.__version__, python=sys.version.split()[0])

@@ -17,6 +17,7 @@
   each(summarise)  \
   each(info)       \
   each(models)     \
+  each(serve)      \
   each(demo)       \
   each(completion)
 // clang-format on

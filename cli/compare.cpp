@@ -19,11 +19,10 @@ class CompareCommand : public Command {
     typed_.declare(options);
     options.group("Options");
     options.integer("--layer", "K", "With --by layer: which one; -1 is the last (default)", layer_);
-    options
-        .choice("--by", "WHAT",
-                "What to compare: layer, evolution, discard, fuse, head, method or model",
-                {"layer", "evolution", "discard", "fuse", "head", "method", "model"}, by_)
-        .required = "layer, evolution, discard, fuse, head, method or model";
+    options.choice("--by", "WHAT",
+                   "What to compare: layer, evolution, discard, fuse, head, method or model "
+                   "(default with two sources)",
+                   {"layer", "evolution", "discard", "fuse", "head", "method", "model"}, by_);
     options.add("--values", "A,B,...",
                 "With --by discard: the shares to compare (default: 0,0.1,0.3,0.5)",
                 [this](const std::string& text) { values_ = parse_reals("--values", text); });
@@ -34,6 +33,12 @@ class CompareCommand : public Command {
   }
 
   void run() override {
+    if (by_.empty() && other_.empty())
+      fail_usage(
+          "compare: no --by was given, expected layer, evolution, discard, fuse, head, method or "
+          "model; for example {}",
+          example);
+    if (by_.empty()) by_ = "model";
     if (by_ == "model" && other_.empty())
       fail_usage(
           "compare: --by model was given one source, expected two; for example headwater compare "
@@ -72,7 +77,7 @@ class CompareCommand : public Command {
       if (const int items = source.description().items; others->size() != items)
         fail("{}: has {} items, expected {} as {} has; give both the same input", other_,
              others->size(), items, typed_.source.name);
-      ProgressSource other(others->item(source.description().item));
+      WatchedSource other(others->item(source.description().item), progress_bars());
       Comparison result = compare_model(source, other, options);
       if (Differentiable* model = other.differentiable())
         result.panels[1].prediction = model->prediction();

@@ -9,7 +9,6 @@
 
 #include "cli/command.h"
 #include "cli/deliver.h"
-#include "cli/embed_layers.h"
 #include "cli/quick_fox.h"
 #include "cli/signals.h"
 #include "headwater/core/fail.h"
@@ -17,6 +16,7 @@
 #include "headwater/method/compare.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"
+#include "headwater/method/layer_maps.h"
 #include "headwater/method/relevance.h"
 #include "headwater/method/rollout.h"
 #include "headwater/model/shipped.h"

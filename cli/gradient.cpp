@@ -26,6 +26,7 @@ class GradientCommand : public Command {
              [this](const std::string& text) { what_.rule = parse_gradient_rule(text); })
         .words = {"gradient", "gradient-rollout", "chefer"};
     declare_target(options, what_.target, what_.against);
+    typed_.source.declare_other(options);
   }
 
   void run() override {

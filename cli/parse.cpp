@@ -1,14 +1,19 @@
 // The only file that includes CLI11, which takes longer to compile than the rest of cli/.
 #include "cli/parse.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/deliver.h"
 #include "cli/help.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/core/quoted.h"
 #include "headwater/core/version.h"
+#include "headwater/model/find_model.h"
 
 namespace headwater::cli {
 namespace {
@@ -18,7 +23,8 @@ namespace {
   const std::vector<std::string_view> views(known.begin(), known.end());
   const std::string_view best = nearest(word, views);
   if (!best.empty()) fail_usage("unknown {} '{}'; did you mean '{}'?", what, word, best);
-  fail_usage("unknown {} '{}'; see --help", what, word);
+  if (known.front().starts_with("-")) fail_usage("unknown {} '{}'; see --help", what, word);
+  fail_usage("unknown {} '{}', expected one of {}", what, word, fmt::join(known, ", "));
 }
 
 // CLI11 has the words; the texts about them are ours.
@@ -38,29 +44,17 @@ CLI::Option& add(CLI::App& app, const Option& option) {
   CLI::Option& added = *app.add_option(option.names, CLI::callback_t(), option.about);
   added.type_name(option.value)->group(option.group);
   if (option.several)
-    added.expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+    added.expected(1, CLI::detail::expected_max_vector_size)
+        ->allow_extra_args(is_positional(option));
   else if (!is_positional(option))
     added.multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return added;
 }
 
-// The words as a shell reads them back.
-std::string quoted(int count, const char* const* words) {
+// The whole line, as a shell reads it back.
+std::string line_of(int count, const char* const* words) {
   std::string line = "headwater";
-  for (int k = 1; k < count; ++k) {
-    const std::string_view word = words[k];
-    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view("-_./=:,+@%").find(c) != std::string_view::npos;
-    });
-    if (plain) {
-      line.append(" ").append(word);
-      continue;
-    }
-    line += " '";
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += "'";
-  }
+  for (int k = 1; k < count; ++k) line.append(" ").append(quoted(words[k]));
   return line;
 }
 
@@ -78,7 +72,7 @@ struct Entry {
   }
 
   std::vector<std::string> option_names() const {
-    std::vector<std::string> names = {"--help"};
+    std::vector<std::string> names;
     for (const Option& option : options.all())
       if (!is_positional(option) && !option.group.empty()) names.push_back(long_name(option));
     return names;
@@ -113,7 +107,7 @@ std::vector<Entry> add_commands(CLI::App& app, int count, const char* const* wor
     entry.command = std::move(command);
     // Only what may be needed: the options of all commands would cost every run a millisecond.
     if (std::find(words, words + count, std::string_view(entry.command->name)) != words + count)
-      entry.declare(quoted(count, words));
+      entry.declare(line_of(count, words));
   }
   return entries;
 }
@@ -185,14 +179,29 @@ Request parse(int count, const char* const* typed) {
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.command->name);
     names.push_back("help");
+    if (find_model(left[0]) || std::filesystem::exists(left[0]))
+      fail_usage("'{}' is a source, expected a command before it; for example headwater rollout {}",
+                 left[0], left[0]);
     unknown("command", left[0], names);
   }
   Entry& entry = *std::ranges::find(entries, chosen[0], &Entry::app);
   if (entry.command->takes_any_words()) return {std::move(entry.command), ""};
-  if (option_left) unknown("option", left[0], entry.option_names());
-  if (!left.empty())
+  if (option_left) {
+    const std::vector<std::string> names = entry.option_names();
+    if (std::ranges::find(names, left[0]) != names.end())
+      fail_usage("{}: stands before '{}', expected options after the command; move it there",
+                 left[0], entry.command->name);
+    unknown("option", left[0], names);
+  }
+  if (!left.empty()) {
+    const std::vector<std::string> names = entry.option_names();
+    for (const char* input : {"--text", "--prompt"})
+      if (left[0].find(' ') != std::string::npos && std::ranges::find(names, input) != names.end())
+        fail_usage("'{}' was not expected after '{}'; give a text with {}", left[0],
+                   entry.command->name, input);
     fail_usage("'{}' was not expected after '{}'; quote names that have spaces", left[0],
                entry.command->name);
+  }
   entry.take();
   return {std::move(entry.command), ""};
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 
 namespace headwater::cli {
 namespace {
@@ -35,56 +36,12 @@ void ProgressBar::show(int64_t done, int64_t total) {
   std::fflush(stderr);
 }
 
-ProgressSource::ProgressSource(std::unique_ptr<Source> source) : source_(std::move(source)) {}
-
-void ProgressSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
-  ProgressBar bar("layer");
-  int done = 0;
-  source_->layers(fuse, range, direction, [&](int layer, MatrixSpan map) {
-    visit(layer, map);
-    bar.show(++done, range.size());
-  });
-}
-
-GradientAnswer ProgressSource::gradients(const GradientRequest& request, const Visit& visit) {
-  ProgressBar bar("layer");
-  int done = 0;
-  return source_->differentiable()->gradients(request, [&](int layer, MatrixSpan map) {
-    visit(layer, map);
-    bar.show(++done, request.range.size());
-  });
-}
-
-namespace {
-
-// Counts rows as they are taken or skipped.
-class CountingVisitor : public RowVisitor {
- public:
-  CountingVisitor(RowVisitor& visitor, int64_t total) : visitor_(visitor), total_(total) {}
-  bool wants(int layer, int first, int count) override {
-    const bool wanted = visitor_.wants(layer, first, count);
-    if (!wanted) advance(count);
-    return wanted;
-  }
-  void take(int layer, int first, MatrixSpan rows) override {
-    visitor_.take(layer, first, rows);
-    advance(rows.rows());
-  }
-
- private:
-  void advance(int rows) { bar_.show(done_ += rows, total_); }
-
-  RowVisitor& visitor_;
-  ProgressBar bar_{"row"};
-  int64_t done_ = 0, total_;
-};
-
-}  // namespace
-
-void ProgressSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
-  const int64_t n = static_cast<int64_t>(description().tokens.size());
-  CountingVisitor counting(visitor, n * range.size());
-  source_->rows(fuse, range, direction, counting);
+Watch progress_bars() {
+  return [](const char* what) -> Count {
+    return [bar = std::make_shared<ProgressBar>(what)](int64_t done, int64_t total) {
+      bar->show(done, total);
+    };
+  };
 }
 
 }  // namespace headwater::cli

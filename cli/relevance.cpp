@@ -48,6 +48,7 @@ class RelevanceCommand : public Command {
                  "(default), zero or a word; an image starts from its mean colour, zero",
                  what_.baseline);
     declare_target(options, what_.target, what_.against);
+    source_.declare_other(options);
     output_.declare(options, all_endings);
     filter_.declare_list(options,
                          "Leave tokens out of what is shown: special, punctuation, common "

@@ -24,8 +24,9 @@ const char* option_of_files(const ReadOptions& read) {
 }  // namespace
 
 std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& options) {
-  const bool asks_a_model =
-      !options.input.empty() || options.input.truncate || options.input.ignore_code;
+  const bool asks_a_model = !options.input.empty() || options.input.against_text ||
+                            options.input.against_image || options.input.truncate ||
+                            options.input.ignore_code;
   const std::optional<std::string> folder = find_model(name);
   std::error_code missing;
   const bool exists = std::filesystem::exists(name, missing);
@@ -40,7 +41,8 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
     fail_usage(
         "{}: is a model, expected no `{}`, which is only for files of attention; leave it out",
         name, option);
-  return std::make_unique<ModelBatch>(Model::open(*folder, options.input.ignore_code),
+  const Side side = options.input.images.empty() ? Side::text : Side::image;
+  return std::make_unique<ModelBatch>(Model::open(*folder, options.input.ignore_code, side),
                                       options.input, name);
 }
 

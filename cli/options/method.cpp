@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cli/embed_layers.h"
 #include "cli/numbers.h"
 #include "headwater/core/fail.h"
+#include "headwater/method/layer_maps.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater::cli {

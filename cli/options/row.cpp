@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "cli/options/preparing.h"
 #include "headwater/core/fail.h"
@@ -9,6 +10,8 @@
 namespace headwater::cli {
 namespace {
 
+constexpr std::string_view row_names[] = {"all", "cls", "last", "mask", "mean"};
+
 // Numbers and the words that stand for a row, also several with commas between them, are no words
 // of a text. "last#1" is one.
 bool is_word_of_text(std::string_view text) {
@@ -17,8 +20,7 @@ bool is_word_of_text(std::string_view text) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view one = text.substr(begin, end - begin);
     const bool number = !one.empty() && one.find_first_not_of("0123456789-+") == one.npos;
-    const auto known = {"all", "cls", "last", "mask", "mean"};
-    if (!number && std::ranges::find(known, one) == known.end()) return !text.empty();
+    if (!number && std::ranges::find(row_names, one) == std::end(row_names)) return !text.empty();
     begin = end + 1;
   }
   return false;
@@ -48,7 +50,8 @@ Row find_row(const std::string& text, const Description& example) {
   if (seen > 0)
     fail("{}: has '{}' {} time{}, expected at least {} for --row {}; choose a smaller number",
          example.name, word, seen, seen == 1 ? "" : "s", number, text);
-  const std::vector<std::string_view> known(words.begin(), words.end());
+  std::vector<std::string_view> known(words.begin(), words.end());
+  known.insert(known.end(), std::begin(row_names), std::end(row_names));
   const std::string_view best = nearest(word, known);
   fail(
       "{}: has no token '{}', expected one of its {} tokens, a number, cls, last, mask, mean or "

@@ -74,6 +74,15 @@ void SourceOptions::declare_prompt(OptionList& options) {
       [this](const std::string& text) { input_.prompts = {text}; });
 }
 
+void SourceOptions::declare_other(OptionList& options) {
+  options.group("Target");
+  options.text("--against-text", "TEXT",
+               "Ask about the similarity to this text instead of a logit: a model of "
+               "sentence-transformers, or CLIP",
+               input_.against_text);
+  options.text("--against-image", "FILE", "The same for an image: CLIP", input_.against_image);
+}
+
 void SourceOptions::declare_reading(OptionList& options) {
   options.text("--axes", "LBHnn",
                "What the axes are, as letters: L layers, B batch, H heads, n rows, n columns",
@@ -129,7 +138,7 @@ std::vector<Result> SourceOptions::each_item(Batch& batch,
   }
   std::vector<Result> results;
   for (std::unique_ptr<Source>& one : batch.together(chosen)) {
-    ProgressSource source(std::move(one));
+    WatchedSource source(std::move(one), progress_bars());
     results.push_back(method(source));
   }
   return results;

@@ -41,6 +41,8 @@ struct SourceOptions {
   void declare(OptionList& options, Takes what);
   /// Adds --prompt, a text that a decoder continues.
   void declare_prompt(OptionList& options);
+  /// Adds --against-text and --against-image, another input to compare with.
+  void declare_other(OptionList& options);
 
   /// Whether anything was given that says what to read, or how.
   bool any_given() const;

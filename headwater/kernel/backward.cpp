@@ -72,6 +72,9 @@ void attention_backward(const Attention& in, MatrixView gradient, const Attentio
   assert(rule.scores == 0 ||
          (same_shape(out.queries, in.queries) && same_shape(out.keys, in.keys)));
   assert(same_shape(out.values, in.keys));
+  assert(rule.scores == 0 || in.buckets.count == 0 ||
+         (same_shape(out.bucket_queries, in.buckets.queries) &&
+          same_shape(out.bucket_keys, in.buckets.keys)));
   assert(fused.map.rows() == 0 ||
          (fused.map.rows() == in.queries.rows() && fused.map.columns() == in.keys.rows()));
   in_use().backward.attention(in, gradient, rule, out, fused);

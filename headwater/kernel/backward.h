@@ -47,12 +47,15 @@ struct AttentionRule {
   float scores = 1;      // a factor for the gradients of queries and keys; 0: they are not computed
   float values = 1;      // a factor for the gradient of the values
   bool positive = true;  // the map has only the positive part of P (x) dP
+  float buckets = 1;     // a factor for the gradients of the numbers of buckets
+  Slope cap = Slope::tangent;
 };
 
 /// The result of attention_backward: the gradients of queries, keys and values, of their shapes.
-/// Those of queries and keys are not written if the rule's factor for scores is 0.
+/// All but those of values are not written if the rule's factor for scores is 0.
 struct AttentionGradient {
   MatrixSpan queries, keys, values;
+  MatrixSpan bucket_queries = {}, bucket_keys = {};  // of Buckets, if it has them
 };
 
 /// For out = attention(in), with as many queries as keys (sight.first = 0), given the gradient of

@@ -54,6 +54,9 @@ void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused)
          attention.queries.columns() / attention.heads * attention.groups);
   assert(!attention.sight.causal ||
          attention.sight.first + attention.queries.rows() <= attention.keys.rows());
+  assert(attention.buckets.count == 0 ||
+         (attention.cap == 0 &&
+          attention.buckets.of.size() == 2 * static_cast<size_t>(attention.keys.rows()) - 1));
   assert(out.rows() == 0 ||
          (out.rows() == attention.queries.rows() && out.columns() == attention.queries.columns() &&
           attention.values.rows() == attention.keys.rows() &&

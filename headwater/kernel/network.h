@@ -61,8 +61,18 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine);
 /// Which keys a query sees. Row r of the queries is at position first + r of the keys.
 struct Sight {
   bool causal = false;  // no key after its own position
-  int window = 0;       // causal only: just the last `window` keys, itself included; 0 means all
+  int window = 0;       // only keys nearer than this to its own position; 0 means all
   int first = 0;
+};
+
+/// What distances add to scores where it depends on the query or on the key as well (He et al.
+/// 2021): one number for each bucket of distances.
+struct Buckets {
+  int count = 0;            // 0: nothing is added
+  MatrixView queries = {};  // m x (heads * count), or no rows
+  MatrixView keys = {};     // n x (heads * count), or no rows
+  /// 2 n - 1: the bucket of the distance between a query at position i and key j, at j - i + n - 1.
+  std::span<const int> of = {};
 };
 
 /// Scaled dot-product attention of one input. A row of queries holds all heads, heads * size
@@ -78,6 +88,9 @@ struct Attention {
   /// heads x (2 n - 1): what the distance between a query at position i and key j adds to their
   /// score, in column j - i + n - 1. Without rows, nothing is added.
   MatrixView distances = {};
+  /// Before that, a score s becomes cap * tanh(s / cap); 0: it stays as it is.
+  float cap = 0;
+  Buckets buckets = {};  // not together with a cap
 };
 
 /// How heads are fused into one map: reduce over heads first_head ... first_head + count - 1 of
@@ -91,11 +104,11 @@ struct HeadMap {
 };
 
 /// out(r, h * size + d) = sum over j of p_h(r, j) v(j, d) with p_h = softmax over the keys j that
-/// row r sees of scale q_h(r) . k_h(j) + distances, and the fused map of p in the same pass. If
-/// `out` has no rows, only the map is made and `values` are not read. A row that sees a score of
-/// NaN becomes NaN in that head, and in a map of sums. Each thread holds a few rows of scores at a
-/// time; heads x m x n never exists. Several threads, the same bytes for any number; rows do not
-/// depend on one another.
+/// row r sees of scale q_h(r) . k_h(j), capped, plus distances and buckets, and the fused map of p
+/// in the same pass. If `out` has no rows, only the map is made and `values` are not read. A row
+/// that sees a score of NaN becomes NaN in that head, and in a map of sums. Each thread holds a few
+/// rows of scores at a time; heads x m x n never exists. Several threads, the same bytes for any
+/// number; rows do not depend on one another.
 void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused);
 
 /// One implementation of the above, as part of Kernels (kernel.h). linear and attention use several

@@ -85,6 +85,10 @@ Attribution relevance(Source& source, const RelevanceOptions& what) {
   const Description& example = source.description();
   const RelevanceRequest request = request_of(what, example);
   RelevanceAnswer answer = differentiable(source).relevance(request);
+  if (request.row && *request.row != answer.target.logit.row)
+    fail_usage("`row` {}: '{}' is an output of token {} '{}', expected that row; leave it out",
+               *request.row, answer.target.logit.name, answer.target.logit.row,
+               example.tokens[static_cast<size_t>(answer.target.logit.row)]);
 
   Attribution result;
   result.method = "relevance";

@@ -42,8 +42,28 @@ struct ImageEmbedding {
   std::string registers;            // tensor of tokens without one: "" or [1, count, width]
   int register_count = 0;
   std::string positions;  // [1, prefix + patches, width]
+  bool flat = false;      // positions are [prefix + patches, width], tokens of the prefix [width]
+  std::string norm;       // of all rows; "": none
   /// How to resize the position table for an image of another size.
   enum class Resize { none, bicubic, bicubic_antialias } resize = Resize::none;
+};
+
+/// What distances add to scores, by buckets that widen with the distance (T5, MPNet).
+struct DistanceNames {
+  std::string table;   // [buckets, heads]; "": none
+  int buckets = 32;    // half of them for keys after the query
+  int furthest = 128;  // from this distance on, all share a bucket
+};
+
+/// What distances add to scores by the query and by the key: products with keys and queries of
+/// buckets of distances (DeBERTa).
+struct PlaceNames {
+  std::string table;  // [2 span, width], a row for each bucket
+  std::string norm;   // of these rows; "": none
+  int span = 0;
+  /// Distances from span / 2 on share buckets, which widen up to this distance; 0: none do.
+  int furthest = 0;
+  LinearNames keys, queries;  // of the rows, in each block; "": none
 };
 
 /// What follows the last block and gives logits: out(norm(activation(dense(x)))), where every part
@@ -55,6 +75,7 @@ struct ClassifierNames {
     answers,        // where an answer starts and ends
     masked_words,   // at each token
     next_words,     // after each token
+    similarity,     // to another input
   };
   /// Which rows of the last hidden states it reads.
   enum class Rows {
@@ -63,6 +84,8 @@ struct ClassifierNames {
     each,               // on its own
     first_two,          // each with its own `out`; the two are averaged
     first_and_patches,  // the first and the mean of the patches, side by side
+    mean,
+    patches,  // their mean
   };
   std::string task;  // the end of the class name in config.json's architectures
   Kind kind = Kind::classes;
@@ -75,6 +98,7 @@ struct ClassifierNames {
   std::string second_out;  // for first_two
   bool tied = false;       // if `out` has no weight, it is the table of words
   std::string out_bias;    // another name for the bias
+  float cap = 0;           // a logit x becomes cap * tanh(x / cap); 0: it stays as it is
 };
 
 struct Architecture {
@@ -82,6 +106,7 @@ struct Architecture {
   std::vector<std::string> prefixes;  // possible prefixes of all tensor names
   std::string probe;                  // the tensor that shows which one it is
 
+  bool encoder_of_two = false;  // the model has a decoder too, which is not run
   int layers = 0;
   int width = 0;
   int heads = 0;
@@ -90,7 +115,8 @@ struct Architecture {
   int inner = 0;                 // of the feed-forward part
   std::optional<int> positions;  // the most tokens in an input, at least 1; none: no limit
 
-  enum class Norm { layer, rms, rms_from_one } norm = Norm::layer;  // from one: 1 + weight
+  /// rms_from_one: 1 + weight.
+  enum class Norm { layer, layer_without_bias, rms, rms_from_one } norm = Norm::layer;
   double epsilon = 1e-12;
   bool norm_first = false;  // before each half of a block (GPT-2, Llama), not after it (BERT)
   bool parallel = false;    // both halves read the block's input, each by its own norm
@@ -100,7 +126,9 @@ struct Architecture {
   bool scaled = true;            // scores are divided by sqrt(head_size), or by that of
   std::optional<int> scaled_by;  //   this number
   bool scaled_by_layer = false;  // and by layer + 1
-  std::string distance_bias;     // tensor [buckets, heads] of what distances add; "": none
+  float cap = 0;                 // a score s becomes cap * tanh(s / cap); 0: it stays as it is
+  DistanceNames distance_bias;
+  std::optional<PlaceNames> places;
   std::optional<Rope> rope;
   std::optional<Rope> window_rope;  // of layers with a window, if theirs differs
   std::vector<bool> unrotated;      // layers that do not use it; empty: all do
@@ -118,6 +146,7 @@ struct Architecture {
   LinearNames packed_gate;           // gate and up in one
   bool input_major = false;          // weights are stored as [inputs, outputs]
   std::string attention_norm, feed_norm;          // if norm_first, "": none
+  bool bare_start = false;                        // the first block has no attention_norm
   std::string attention_out_norm, feed_out_norm;  // of what a half adds; "": none
   std::string attention_scale, feed_scale;        // a factor for each column; "": none
 
@@ -132,10 +161,13 @@ struct Architecture {
   std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 
+/// The part of a model of texts and images (CLIP) that is meant; other models have one only.
+enum class Side { text, image };
+
 /// Reads the config of any family in families.cpp. Entries that it does not know are named in the
 /// notes. Throws Error, which names the entry, for an unknown family or kind of block, and for a
 /// model class that is code in the folder, unless `ignore_code`.
-Architecture describe(const Config& config, bool ignore_code = false);
+Architecture describe(const Config& config, bool ignore_code = false, Side side = Side::text);
 
 /// The known families, by the model_type of their config.
 std::vector<std::string_view> families();

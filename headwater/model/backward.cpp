@@ -36,6 +36,7 @@ Backward::Backward(const Model& model, std::vector<int> lengths, Propagation& ho
   if (!shape_.query_norm.empty() && how.attention.scores != 0)
     before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
+  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -48,32 +49,34 @@ Backward::Backward(const Model& model, std::vector<int> lengths, Propagation& ho
 void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
                      const kernel::HeadMap& fused) {
   const LayerWeights& layer = model_.layer(l);
-  run(layer, input);
+  run(layer, l, input);
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
   if (shape_.parallel) copy(gradient, whole_);
   feed_backward(layer, gradient);
-  attend_backward(layer, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient, fused);
+  attend_backward(layer, l, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient,
+                  fused);
 }
 
-kernel::Attention Backward::attention(const LayerWeights& layer, int k) {
+kernel::Attention Backward::attention(const LayerWeights& layer, int l, int k) {
   const int n = inputs_.length(k);
   kernel::Attention attention =
       attention_of(shape_, layer, MatrixSpan(projected_).rows(inputs_.first(k), n));
   attention.distances = distances_.at(n);
+  if (inputs_.count() == 1) attention.buckets = places_.run(l, attention.queries, attention.keys);
   return attention;
 }
 
 // Like Forward::step, up to the inputs of the activation.
-void Backward::run(const LayerWeights& layer, MatrixView input) {
+void Backward::run(const LayerWeights& layer, int l, MatrixView input) {
   const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
   if (norm_in) apply_norm(shape_, layer.attention_norm, input, normed_);
   project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
   place(shape_, layer, angles_of(layer), projected_);
   inputs_.each([&](int k) {
-    kernel::attention(attention(layer, k),
+    kernel::attention(attention(layer, l, k),
                       MatrixSpan(mixed_).rows(inputs_.first(k), inputs_.length(k)), {});
   });
   copy(input, middle_);
@@ -148,7 +151,7 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
                         gradient);
 }
 
-void Backward::attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                                MatrixSpan gradient, const kernel::HeadMap& fused) {
   const bool norm_out = attended_.rows() > 0;
   if (norm_out)
@@ -157,13 +160,18 @@ void Backward::attend_backward(const LayerWeights& layer, MatrixView input, Matr
   const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
   how_.absorb(mixed, layer.mixed.bias);
   kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
+  const auto places = places_.gradients();
   inputs_.each([&](int k) {
     const int first = inputs_.first(k), n = inputs_.length(k);
     const MatrixSpan columns = MatrixSpan(columns_).rows(first, n);
-    kernel::attention_backward(
-        attention(layer, k), MatrixView(heads_).rows(first, n), how_.attention,
-        {queries_of(shape_, columns), keys_of(shape_, columns), values_of(shape_, columns)}, fused);
+    kernel::attention_backward(attention(layer, l, k), MatrixView(heads_).rows(first, n),
+                               how_.attention,
+                               {queries_of(shape_, columns), keys_of(shape_, columns),
+                                values_of(shape_, columns), places.first, places.second},
+                               fused);
   });
+  if (inputs_.count() == 1 && how_.attention.scores != 0)
+    places_.backward(l, queries_of(shape_, columns_), keys_of(shape_, columns_));
   place_backward(shape_, layer, angles_of(layer), how_, before_, columns_);
   if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);

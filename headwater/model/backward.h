@@ -9,6 +9,7 @@
 
 #include "headwater/kernel/backward.h"
 #include "headwater/model/model.h"
+#include "headwater/model/places.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/segments.h"
 
@@ -32,14 +33,14 @@ class Backward {
   void put_head_shares(std::span<float> shares) const;
 
  private:
-  void run(const LayerWeights& layer, MatrixView input);
+  void run(const LayerWeights& layer, int l, MatrixView input);
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
-  void attend_backward(const LayerWeights& layer, MatrixView input, MatrixView after,
+  void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
   void run_out(const LayerWeights& layer);
-  /// That of input k.
-  kernel::Attention attention(const LayerWeights& layer, int k);
+  /// That of input k in layer l.
+  kernel::Attention attention(const LayerWeights& layer, int l, int k);
   const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
     return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
   }
@@ -51,6 +52,7 @@ class Backward {
   Matrix normed_, fed_;  // inputs of the two halves
   Segments inputs_;
   std::map<int, Matrix> distances_;        // what they add to scores, by length
+  PlaceScores places_;                     // the same by query and by key, for one input
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
-#include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
 #include "headwater/model/probability.h"
 
@@ -18,7 +17,7 @@ Outcome ModelSource::outcome(const Logit& logit, std::span<const int> blanked) {
 std::vector<Outcome> ModelSource::outcomes(const Logit& logit,
                                            std::span<const std::vector<int>> blanked) {
   const size_t n = description_.tokens.size();
-  if (!std::holds_alternative<TextInput>(input_) || !Pack::takes(n))
+  if (!std::holds_alternative<TextInput>(input_) || !Pack::takes(n) || model_.places())
     return Differentiable::outcomes(logit, blanked);
   std::vector<Outcome> out;
   const size_t at_once = Pack::tokens / n;
@@ -40,13 +39,12 @@ std::vector<Outcome> ModelSource::outcomes(const Logit& logit,
 }
 
 Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
-  const Classifier& classifier = model_.classifier();
+  const Head& from = head();
   Matrix finished(hidden.rows(), hidden.columns());
   model_.finish(hidden, finished);
-  const bool answers = classifier.kind() == Classifier::Kind::answers;
+  const bool answers = from.kind() == Head::Kind::answers;
   const MatrixView seen = finished;
-  const Matrix logits =
-      classifier.logits(answers || !classifier.by_row() ? seen : seen.rows(logit.row, 1));
+  const Matrix logits = from.logits(answers || !from.by_row() ? seen : seen.rows(logit.row, 1));
   std::vector<double> beside;
   if (answers)
     for (int t = 0; t < logits.rows(); ++t) beside.push_back(double{logits(t, logit.id)});

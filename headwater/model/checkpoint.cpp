@@ -70,6 +70,8 @@ const Tensor* Checkpoint::find(const std::string& name) const {
   if (const Tensor* found = exact(outer_ + name)) return found;
   // GPT-NeoX has had both names for its words.
   if (name == "embed_out.weight") return exact(outer_ + "lm_head.weight");
+  // So have encoders for those that they share with a decoder.
+  if (const Tensor* own = ends("shared.weight", "encoder.embed_tokens.weight")) return own;
   if (const Tensor* gamma = ends("LayerNorm.weight", "LayerNorm.gamma")) return gamma;
   return ends("LayerNorm.bias", "LayerNorm.beta");
 }

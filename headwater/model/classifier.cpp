@@ -4,6 +4,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/norm.h"
+#include "headwater/model/soft_cap.h"
 
 namespace headwater {
 namespace {
@@ -49,6 +50,15 @@ LinearWeights bind_out(const Model& model, const ClassifierNames& head, const st
   return out;
 }
 
+// The mean of the rows from `first` on.
+void put_mean(MatrixView rows, int first, std::span<float> out) {
+  for (size_t d = 0; d < out.size(); ++d) {
+    double sum = 0;
+    for (int t = first; t < rows.rows(); ++t) sum += double{rows.row(t)[d]};
+    out[d] = static_cast<float>(sum / (rows.rows() - first));
+  }
+}
+
 Matrix copy_of(MatrixView x) {
   Matrix copy(x.rows(), x.columns());
   for (int t = 0; t < x.rows(); ++t) std::ranges::copy(x.row(t), copy.row(t).begin());
@@ -80,8 +90,8 @@ Classifier::Classifier(const Model& model) : model_(model), names_(find_names(mo
 }
 
 bool Classifier::by_row() const {
-  return names_.rows != ClassifierNames::Rows::first_two &&
-         names_.rows != ClassifierNames::Rows::first_and_patches;
+  using Rows = ClassifierNames::Rows;
+  return names_.rows == Rows::first || names_.rows == Rows::last || names_.rows == Rows::each;
 }
 
 int Classifier::row(const std::vector<int>& ids, int n) const {
@@ -97,14 +107,14 @@ Classifier::Steps Classifier::steps(MatrixView finished) const {
   const Architecture& shape = model_.architecture();
   Steps steps;
   if (names_.rows == ClassifierNames::Rows::first_and_patches) {
-    const int first = model_.image_prefix(), patches = finished.rows() - first;
     steps.seen = Matrix(1, 2 * shape.width);
-    for (int d = 0; d < shape.width; ++d) {
-      double sum = 0;
-      for (int t = first; t < finished.rows(); ++t) sum += double{finished(t, d)};
-      steps.seen(0, d) = finished(0, d);
-      steps.seen(0, shape.width + d) = static_cast<float>(sum / patches);
-    }
+    std::ranges::copy(finished.row(0), steps.seen.row(0).begin());
+    put_mean(finished, first_of_mean(),
+             steps.seen.row(0).subspan(static_cast<size_t>(shape.width)));
+  } else if (names_.rows == ClassifierNames::Rows::mean ||
+             names_.rows == ClassifierNames::Rows::patches) {
+    steps.seen = Matrix(1, shape.width);
+    put_mean(finished, first_of_mean(), steps.seen.row(0));
   } else {
     steps.seen = copy_of(by_row() ? finished : finished.rows(0, 2));
   }
@@ -127,6 +137,7 @@ Matrix Classifier::logits(MatrixView finished) const {
   if (second_.weights.outputs == 0) {
     Matrix out(to.features.rows(), outputs());
     kernel::linear(to.features, out_.weights, {out_.bias, {}, {}}, out);
+    cap_logits(names_.cap, out);
     return out;
   }
   Matrix one(1, outputs()), other(1, outputs());
@@ -143,6 +154,7 @@ void Classifier::backward(MatrixView finished, int id, float weight, Propagation
   const Steps to = steps(finished);
   Matrix down(to.features.rows(), to.features.columns());
   copy_row(out_.weights, id, down.row(0));
+  if (names_.cap != 0) weight *= cap_slope_at(to.features, id, how.slope);
   if (second_.weights.outputs > 0) {
     copy_row(second_.weights, id, down.row(1));
     weight /= 2;
@@ -159,17 +171,37 @@ void Classifier::backward(MatrixView finished, int id, float weight, Propagation
     kernel::linear(down, kernel::transposed(dense_.weights), {}, wide);
     down = std::move(wide);
   }
-  if (names_.rows != ClassifierNames::Rows::first_and_patches) {
-    for (int t = 0; t < down.rows(); ++t)
-      for (int d = 0; d < down.columns(); ++d) gradient(t, d) += down(t, d);
-    return;
-  }
-  const int first = model_.image_prefix(), patches = finished.rows() - first;
-  for (int d = 0; d < shape.width; ++d) {
-    gradient(0, d) += down(0, d);
-    for (int t = first; t < gradient.rows(); ++t)
-      gradient(t, d) += down(0, shape.width + d) / static_cast<float>(patches);
-  }
+  spread(down, gradient);
+}
+
+// The first row that counts for a mean of rows.
+int Classifier::first_of_mean() const {
+  return names_.rows == ClassifierNames::Rows::mean ? 0 : model_.image_prefix();
+}
+
+// From the gradient of the rows that are seen to that of all.
+void Classifier::spread(MatrixView seen, MatrixSpan gradient) const {
+  using Rows = ClassifierNames::Rows;
+  const int width = gradient.columns();
+  const bool mean = names_.rows == Rows::mean || names_.rows == Rows::patches;
+  const bool both = names_.rows == Rows::first_and_patches;
+  if (!mean)
+    for (int t = 0; t < seen.rows(); ++t)
+      for (int d = 0; d < width; ++d) gradient(t, d) += seen(t, d);
+  if (!mean && !both) return;
+  const int first = first_of_mean(), from = both ? width : 0;
+  const auto count = static_cast<float>(gradient.rows() - first);
+  for (int t = first; t < gradient.rows(); ++t)
+    for (int d = 0; d < width; ++d) gradient(t, d) += seen(0, from + d) / count;
+}
+
+// The slope of the cap at logit `id`, which is that of the first row.
+float Classifier::cap_slope_at(MatrixView features, int id, kernel::Slope slope) const {
+  Vector row(static_cast<size_t>(features.columns()));
+  copy_row(out_.weights, id, row);
+  double logit = out_.bias.empty() ? 0 : double{out_.bias[static_cast<size_t>(id)]};
+  for (size_t d = 0; d < row.size(); ++d) logit += double{row[d]} * features.row(0)[d];
+  return static_cast<float>(cap_slope(names_.cap, logit, slope));
 }
 
 }  // namespace headwater

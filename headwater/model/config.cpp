@@ -9,6 +9,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 
 namespace headwater {
 
@@ -35,14 +36,13 @@ Config Config::open(const std::string& path) {
   if (file.bytes().size() > longest)
     fail("{}: is {} bytes long, expected a few thousand; check the file", path,
          file.bytes().size());
-  return parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+  return parse(as_text(file.bytes()), path);
 }
 
 Config Config::parse(std::string_view json, const std::string& name) {
   auto state = std::make_unique<State>();
   state->name = name;
-  const simdjson::padded_string text(json);
-  if (const auto error = state->parser.parse(text).get(state->object))
+  if (const auto error = parse_json(state->parser, json, state->object))
     fail("{}: is not a JSON object ({}), expected one; check the file", name,
          simdjson::error_message(error));
   std::set<std::string_view> keys;
@@ -69,6 +69,18 @@ bool Config::has(std::string_view key) const {
   state_->asked.emplace(key);
   dom::element value;
   return !state_->object[key].get(value) && !value.is_null();
+}
+
+bool Config::is_null(std::string_view key) const {
+  state_->asked.emplace(key);
+  dom::element value;
+  return !state_->object[key].get(value) && value.is_null();
+}
+
+bool Config::is_list(std::string_view key) const {
+  state_->asked.emplace(key);
+  dom::array list;
+  return !state_->object[key].get(list);
 }
 
 namespace {
@@ -168,6 +180,19 @@ std::vector<int> Config::integers(std::string_view key) const {
   return numbers;
 }
 
+std::vector<double> Config::numbers(std::string_view key) const {
+  const dom::element value = entry(*state_, key);
+  dom::array list;
+  if (value.get(list)) refuse(*state_, key, value, "a list of numbers");
+  std::vector<double> numbers;
+  for (const dom::element one : list) {
+    double number;
+    if (one.get(number) || !std::isfinite(number)) refuse(*state_, key, value, "a list of numbers");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 int Config::square(std::string_view key) const {
   const dom::element value = entry(*state_, key);
   dom::array list;
@@ -189,6 +214,8 @@ std::vector<std::string> Config::labels() const {
   const dom::element value = entry(*state_, "id2label");
   dom::object classes;
   if (value.get(classes)) refuse(*state_, "id2label", value, "an object");
+  // The largest that people use have about 50,000.
+  constexpr size_t most_labels = size_t{1} << 20;
   std::vector<std::string> labels;
   for (const auto& [number, label] : classes) {
     std::string_view text;
@@ -203,8 +230,9 @@ std::vector<std::string> Config::labels() const {
     size_t index = 0;
     for (const char digit : number) {
       index = index * 10 + static_cast<size_t>(digit - '0');
-      if (digit < '0' || digit > '9' || index > static_cast<size_t>(most))
-        refuse(*state_, "id2label", value, "class numbers as keys");
+      if (digit < '0' || digit > '9' || index >= most_labels)
+        refuse(*state_, "id2label", value,
+               fmt::format("class numbers below {} as keys", most_labels));
     }
     if (index >= labels.size()) labels.resize(index + 1);
     labels[index] = std::move(name);

@@ -24,6 +24,9 @@ class Config {
   /// Its name in messages: the file, and the place in it.
   const std::string& name() const;
   bool has(std::string_view key) const;
+  /// Whether the entry is there and is null: none, where a missing one has a default.
+  bool is_null(std::string_view key) const;
+  bool is_list(std::string_view key) const;
 
   /// The largest count that a model may claim for anything.
   static constexpr int64_t most = int64_t{1} << 24;
@@ -37,6 +40,7 @@ class Config {
   std::vector<std::string> texts(std::string_view key) const;
   /// A number, or a list of numbers.
   std::vector<int> integers(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
   /// A number, or a list of two equal numbers (sizes of images and patches).
   int square(std::string_view key) const;
   /// "id2label": the names of classes 0, 1, ...; empty if there are none.

@@ -27,9 +27,15 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
 
 }  // namespace
 
+bool ModelSource::one_of_two() const {
+  const Head& from = head();
+  return from.outputs() == 2 &&
+         (from.kind() == Head::Kind::classes || from.kind() == Head::Kind::token_classes);
+}
+
 GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visit& visit) {
   const Architecture& shape = model_.architecture();
-  const Classifier& classifier = model_.classifier();
+  const Head& from = head();
   const int n = static_cast<int>(description_.tokens.size());
   Matrix map(n, n);
   const auto fused = [&](int layer) {
@@ -44,10 +50,10 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   const Trace run = trace(model_, enter(rows.copy()));
   remember(run.hidden);
   GradientAnswer answer;
-  answer.target = choose_target(model_, classifier, description_, request, run.finished);
+  answer.target = choose_target(model_, from, description_, request, run.finished);
   Propagation how;
   Matrix gradient(n, shape.width);
-  add_target(model_, run.finished, answer.target, how, gradient);
+  add_target(from, run.finished, answer.target, how, gradient);
   model_.finish_backward(run.hidden, how, gradient);
   LayerCalls calls;
   calls.map = [&](int layer) { return wanted(layer) ? fused(layer) : kernel::HeadMap(); };

@@ -7,25 +7,24 @@
 namespace headwater {
 namespace {
 
-// Half of the 32 buckets are for keys after the query. Of each half, 8 are for one distance each,
-// the others up to 128 grow by equal factors. In float, as PyTorch rounds.
-int bucket_of(int distance) {
-  constexpr int half = 16, single = 8;
-  constexpr float furthest = 128;
+// Half of the buckets are for keys after the query. Half of each half are for one distance each,
+// the others grow by equal factors. In float, as PyTorch rounds.
+int bucket_of(const DistanceNames& names, int distance) {
+  const int half = names.buckets / 2, single = half / 2;
   const int far = std::abs(distance), after = distance > 0 ? half : 0;
   if (far < single) return after + far;
-  const float steps = std::log(static_cast<float>(far) / single) /
-                      static_cast<float>(std::log(static_cast<double>(furthest) / single)) *
-                      (half - single);
+  const float steps = std::log(static_cast<float>(far) / static_cast<float>(single)) /
+                      static_cast<float>(std::log(static_cast<double>(names.furthest) / single)) *
+                      static_cast<float>(half - single);
   return after + std::min(half - 1, single + static_cast<int>(steps));
 }
 
 }  // namespace
 
-Matrix spread_distances(const Matrix& table, int n) {
+Matrix spread_distances(const Matrix& table, const DistanceNames& names, int n) {
   Matrix spread(table.columns(), 2 * n - 1);
   for (int k = 0; k < spread.columns(); ++k) {
-    const int bucket = bucket_of(k - (n - 1));
+    const int bucket = bucket_of(names, k - (n - 1));
     for (int h = 0; h < spread.rows(); ++h) spread(h, k) = table(bucket, h);
   }
   return spread;

@@ -2,11 +2,12 @@
 // distance (Raffel et al. 2020).
 #pragma once
 #include "headwater/core/matrix.h"
+#include "headwater/model/architecture.h"
 
 namespace headwater {
 
-/// `table` is buckets x heads, with at least 32 rows. Returns heads x (2 n - 1) for an input of n
-/// tokens, as kernel::Attention::distances has it.
-Matrix spread_distances(const Matrix& table, int n);
+/// `table` has a row for each bucket of `names`, at least, and a column for each head. Returns
+/// heads x (2 n - 1) for an input of n tokens, as kernel::Attention::distances has it.
+Matrix spread_distances(const Matrix& table, const DistanceNames& names, int n);
 
 }  // namespace headwater

@@ -116,18 +116,26 @@ ImageEmbedder::ImageEmbedder(const Architecture& model, const Checkpoint& checkp
   const int64_t width = model.width, patch = image.patch, side = image.side / image.patch;
   const int64_t own = static_cast<int64_t>(image.prefix.size());
   Vector tokens;
+  using Shape = std::vector<int64_t>;
   for (const std::string& name : image.prefix)
-    for (const float number : checkpoint.vector(prefix + name, {1, 1, width}))
+    for (const float number :
+         checkpoint.vector(prefix + name, image.flat ? Shape{width} : Shape{1, 1, width}))
       tokens.push_back(number);
   prefix_ = as_rows(tokens, model.width);
   if (!image.registers.empty())
     registers_ = as_rows(
         checkpoint.vector(prefix + image.registers, {1, image.register_count, width}), model.width);
-  positions_ = as_rows(checkpoint.vector(prefix + image.positions, {1, own + side * side, width}),
-                       model.width);
+  const int64_t places = own + side * side;
+  positions_ =
+      as_rows(checkpoint.vector(prefix + image.positions,
+                                image.flat ? Shape{places, width} : Shape{1, places, width}),
+              model.width);
+  if (!image.norm.empty())
+    norm_ = bind_norm(checkpoint, prefix + image.norm, model.norm, model.width);
   project_.weights =
       checkpoint.flattened(prefix + image.project.name + ".weight", {width, 3, patch, patch});
-  project_.bias = checkpoint.vector(prefix + image.project.name + ".bias", {width});
+  if (image.project.bias)
+    project_.bias = checkpoint.vector(prefix + image.project.name + ".bias", {width});
 }
 
 void ImageEmbedder::check(const Pixels& pixels) const {
@@ -170,7 +178,20 @@ Matrix ImageEmbedder::tokens(const Pixels& pixels) const {
   return out;
 }
 
-Matrix ImageEmbedder::embed(const Pixels& pixels) const {
+Matrix ImageEmbedder::embed(Matrix rows) const {
+  if (!norm_.weight.empty()) apply_norm(model_, norm_, rows, rows);
+  return rows;
+}
+
+Matrix ImageEmbedder::backward(MatrixView rows, Propagation& how, MatrixView gradient) const {
+  Matrix down(rows.rows(), rows.columns());
+  for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());
+  if (!norm_.weight.empty())
+    apply_norm_backward(model_, norm_, rows, how, down, kernel::Into::store, down);
+  return down;
+}
+
+Matrix ImageEmbedder::sums(const Pixels& pixels) const {
   Matrix out = tokens(pixels);
   const ImageEmbedding& image = *model_.image;
   const int side = image.side / image.patch, own = prefix_.rows(), first = prefix();

@@ -56,9 +56,15 @@ class ImageEmbedder {
   int prefix() const { return prefix_.rows() + registers_.rows(); }
   /// (prefix + patches) x width, patches row by row. Throws Error if the image's size is not a
   /// multiple of the patch, or not one that the model takes.
-  Matrix embed(const Pixels& pixels) const;
-  /// The same without positions.
+  Matrix embed(const Pixels& pixels) const { return embed(sums(pixels)); }
+  /// The same without positions and norm.
   Matrix tokens(const Pixels& pixels) const;
+  /// Tokens with positions, before the norm.
+  Matrix sums(const Pixels& pixels) const;
+  /// embed() from the sums on.
+  Matrix embed(Matrix sums) const;
+  /// From the gradient of embed(sums) to that of the sums.
+  Matrix backward(MatrixView sums, Propagation& how, MatrixView gradient) const;
 
  private:
   void check(const Pixels& pixels) const;
@@ -68,6 +74,7 @@ class ImageEmbedder {
   Matrix prefix_, registers_;  // one row for each token
   Matrix positions_;           // of the prefix, then of the patches in a square grid
   LinearWeights project_;
+  NormWeights norm_;
 };
 
 }  // namespace headwater

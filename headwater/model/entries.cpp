@@ -151,9 +151,12 @@ void pass_over_bookkeeping(const Config& config) {
                     "resid_dropout"});
 }
 
-void refuse_other_models(const Config& config, bool causal) {
+void refuse_other_models(const Config& config, bool causal, bool has_decoder) {
   refuse_quantised(config);
-  config.expect_flag("is_encoder_decoder", false);
+  if (has_decoder)
+    config.pass_over({"is_encoder_decoder"});
+  else
+    config.expect_flag("is_encoder_decoder", false);
   // Causal families are decoders with and without this entry.
   if (causal)
     config.pass_over({"is_decoder"});

@@ -13,30 +13,43 @@ namespace {
 struct Family {
   std::string_view type;
   Architecture (*describe)(const Config& config);
+  Architecture (*describe_image)(const Config& config) = nullptr;  // if it has two parts
 };
 
 constexpr Family known[] = {
     {"albert", family::albert},
+    {"bart", family::bart},
     {"bert", family::bert},
     {"camembert", family::roberta},
+    {"clip", family::clip_text, family::clip_image},
+    {"clip_text_model", family::clip_text_model},
+    {"clip_vision_model", family::clip_vision_model},
+    {"deberta-v2", family::deberta_v2},
     {"deit", family::deit},
     {"dinov2", family::dinov2},
     {"dinov2_with_registers", family::dinov2_with_registers},
     {"distilbert", family::distilbert},
     {"electra", family::electra},
+    {"gemma2", family::gemma2},
     {"gemma3_text", family::gemma3_text},
     {"gpt2", family::gpt2},
     {"gpt_neox", family::gpt_neox},
     {"llama", family::llama},
     {"mistral", family::mistral},
+    {"modernbert", family::modernbert},
     {"mpnet", family::mpnet},
+    {"mt5", family::t5},
     {"olmo2", family::olmo2},
     {"opt", family::opt},
     {"phi3", family::phi3},
     {"qwen2", family::qwen2},
     {"qwen3", family::qwen3},
     {"roberta", family::roberta},
+    {"siglip", family::siglip_text, family::siglip_image},
+    {"siglip_text_model", family::siglip_text_model},
+    {"siglip_vision_model", family::siglip_vision_model},
     {"smollm3", family::smollm3},
+    {"t5", family::t5},
     {"vit", family::vit},
     {"xlm-roberta", family::roberta},
 };
@@ -66,7 +79,7 @@ std::vector<std::string_view> families() {
   return types;
 }
 
-Architecture describe(const Config& config, bool ignore_code) {
+Architecture describe(const Config& config, bool ignore_code, Side side) {
   if (!config.has("model_type"))
     fail(
         "{}: has no 'model_type', expected the name of a family; add one, for example "
@@ -86,8 +99,9 @@ Architecture describe(const Config& config, bool ignore_code) {
     fail("{}: model_type '{}' is not a family that headwater knows{}", config.name(), type,
          suggestion(type, families()));
   pass_over_bookkeeping(config);
-  Architecture model = found->describe(config);
-  refuse_other_models(config, model.causal);
+  Architecture model = side == Side::image && found->describe_image ? found->describe_image(config)
+                                                                    : found->describe(config);
+  refuse_other_models(config, model.causal, model.encoder_of_two);
   model.family = type;
   model.labels = config.labels();
   if (config.has("architectures")) {
@@ -96,6 +110,8 @@ Architecture describe(const Config& config, bool ignore_code) {
   }
   if (config.has("pad_token_id") && config.integer_or("pad_token_id", -1, -1) >= 0)
     model.padding_id = config.integer("pad_token_id", 0);
+  if (model.encoder_of_two && config.flag_or("is_encoder_decoder", true))
+    model.notes.push_back("only the encoder was run, not the decoder");
   config.finish();
   if (code)
     model.notes.push_back(

@@ -31,6 +31,7 @@ Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths)
   projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   distances_ = inputs_.distances(model);
+  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   inner_ = Matrix(n, shape_.inner);
 }
 
@@ -101,6 +102,7 @@ void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.sight.first = first_;
   attention.distances = distances_.at(hidden_.rows());
+  attention.buckets = places_.run(next_, attention.queries, attention.keys);
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
     Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "headwater/model/model.h"
+#include "headwater/model/places.h"
 #include "headwater/model/segments.h"
 
 namespace headwater {
@@ -78,6 +79,7 @@ class Forward {
   std::optional<Angles> angles_, window_angles_;
   Matrix hidden_, normed_, projected_, mixed_, inner_;
   std::map<int, Matrix> distances_;  // by length
+  PlaceScores places_;               // for one input; several have none
 };
 
 }  // namespace headwater

@@ -27,9 +27,10 @@ std::vector<SpanRelevance> span_relevance(const Model& model, const std::vector<
     SpanRelevance answer;
     for (int s = span.begin; s < span.end; ++s) {
       const int row = prompt + s - 1, id = ids[static_cast<size_t>(prompt + s)];
-      model.logits(MatrixView(run.finished).rows(row, 1), logits);
+      const MatrixView finished = MatrixView(run.finished).rows(row, 1);
+      model.logits(finished, logits);
       answer.output += double{logits(0, id)};
-      model.add_logit_gradient(id, gradient.row(row));
+      model.add_logit_gradient(finished, id, how.slope, gradient.row(row));
     }
     model.finish_backward(MatrixView(run.hidden).rows(0, n), how, gradient);
     pass_back(model, run, how, gradient);

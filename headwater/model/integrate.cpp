@@ -1,7 +1,6 @@
 // Integrated gradients: the derivative along the way from a baseline to the input.
 #include "headwater/core/fail.h"
 #include "headwater/model/blank.h"
-#include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
 #include "headwater/model/target.h"
 #include "headwater/model/trace.h"
@@ -10,12 +9,10 @@ namespace headwater {
 namespace {
 
 // The target's logit, or the difference of two, in another run.
-double value_of(const Model& model, const Trace& run, const Target& target) {
+double value_of(const Head& head, const Trace& run, const Target& target) {
   const auto value = [&](const Logit& logit) {
     const MatrixView finished = run.finished;
-    const bool one = model.classifier().by_row();
-    return double{
-        model.classifier().logits(one ? finished.rows(logit.row, 1) : finished)(0, logit.id)};
+    return double{head.logits(head.by_row() ? finished.rows(logit.row, 1) : finished)(0, logit.id)};
   };
   return value(target.logit) - (target.against ? value(*target.against) : 0);
 }
@@ -44,7 +41,7 @@ void ModelSource::integrate(const RelevanceRequest& request, MatrixView rows, co
     const Trace run = at((step + 0.5) / request.steps);
     Propagation how(request.rule);
     Matrix gradient(n, model_.architecture().width);
-    add_target(model_, run.finished, answer.target, how, gradient);
+    add_target(head(), run.finished, answer.target, how, gradient);
     model_.finish_backward(run.hidden, how, gradient);
     pass_back(model_, run, how, gradient);
     const Matrix down = leave(between, how, gradient);
@@ -55,7 +52,7 @@ void ModelSource::integrate(const RelevanceRequest& request, MatrixView rows, co
     for (int d = 0; d < columns; ++d) between(t, d) = rows(t, d) - from.rows(t, d);
   answer.input.resize(static_cast<size_t>(n));
   put_products(between, total, answer.input);
-  answer.rest = value_of(model_, at(0), answer.target);
+  answer.rest = value_of(head(), at(0), answer.target);
   answer.baseline = from.name;
 }
 
@@ -70,7 +67,7 @@ ModelSource::Baseline ModelSource::baseline(const std::string& asked) const {
            model_.name());
     std::vector<int> patches;
     for (int t = model_.image_prefix(); t < out.rows.rows(); ++t) patches.push_back(t);
-    out.rows = model_.embed(blanked(model_, *pixels, patches));
+    out.rows = model_.image().sums(blanked(model_, *pixels, patches));
     return out;
   }
   if (!text) {

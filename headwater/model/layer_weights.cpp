@@ -1,6 +1,7 @@
 #include "headwater/model/layer_weights.h"
 
 #include <cmath>
+#include <map>
 
 namespace headwater {
 
@@ -61,8 +62,9 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
     layer.gate = slice(both, 0, model.inner);
     layer.up = slice(both, model.inner, model.inner);
   }
-  layer.attention_norm =
-      bind_norm(checkpoint, prefix + model.attention_norm, model.norm, model.width);
+  if (l > 0 || !model.bare_start)
+    layer.attention_norm =
+        bind_norm(checkpoint, prefix + model.attention_norm, model.norm, model.width);
   layer.feed_norm = bind_norm(checkpoint, prefix + model.feed_norm, model.norm, model.width);
   layer.attention_out_norm =
       bind_norm(checkpoint, prefix + model.attention_out_norm, model.norm, model.width);
@@ -87,12 +89,20 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
 
 }  // namespace
 
-std::vector<LayerWeights> bind_layers(const Architecture& model, const Checkpoint& checkpoint,
-                                      const std::string& prefix) {
-  std::vector<LayerWeights> layers;
-  for (int l = 0; l < model.layers; ++l)
-    layers.push_back(bind_layer(model, checkpoint, prefix + model.layer(l), l));
-  return layers;
+Layers::Layers(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix) {
+  // What else a layer's number decides.
+  const bool alike = model.windows.empty() && model.unrotated.empty() && !model.scaled_by_layer &&
+                     !model.bare_start;
+  std::map<std::string, int> known;
+  for (int l = 0; l < model.layers; ++l) {
+    const std::string name = prefix + model.layer(l);
+    const auto [found, fresh] = known.emplace(name, static_cast<int>(different_.size()));
+    if (fresh || !alike) {
+      found->second = static_cast<int>(different_.size());
+      different_.push_back(bind_layer(model, checkpoint, name, l));
+    }
+    which_.push_back(found->second);
+  }
 }
 
 }  // namespace headwater

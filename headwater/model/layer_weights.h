@@ -33,10 +33,21 @@ struct LayerWeights {
   bool rotated = true;  // by its positions, if the model has a rope
 };
 
-/// All blocks. Every name starts with `prefix`. Throws Error naming the first tensor that is
-/// missing or does not have the architecture's shape or type.
-std::vector<LayerWeights> bind_layers(const Architecture& model, const Checkpoint& checkpoint,
-                                      const std::string& prefix);
+/// All blocks. Those that share their tensors (ALBERT) are held once.
+class Layers {
+ public:
+  /// Every name starts with `prefix`. Throws Error naming the first tensor that is missing or does
+  /// not have the architecture's shape or type.
+  Layers(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
+  Layers() = default;
+  const LayerWeights& operator[](int l) const {
+    return different_[static_cast<size_t>(which_[static_cast<size_t>(l)])];
+  }
+
+ private:
+  std::vector<LayerWeights> different_;
+  std::vector<int> which_;
+};
 
 LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefix,
                           const LinearNames& names, int outputs, int inputs,

@@ -7,6 +7,8 @@
 #include "headwater/model/classifier.h"
 #include "headwater/model/distance_bias.h"
 #include "headwater/model/norm.h"
+#include "headwater/model/pooling.h"
+#include "headwater/model/soft_cap.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 #include "headwater/model/unused.h"
 
@@ -28,7 +30,8 @@ std::string find_prefix(const Architecture& model, Checkpoint& checkpoint) {
 
 }  // namespace
 
-std::unique_ptr<Model> Model::open(const std::string& folder, bool ignore_code) {
+std::unique_ptr<Model> Model::open(const std::string& place, bool ignore_code, Side side) {
+  const std::string folder = first_module(place);
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
@@ -37,7 +40,7 @@ std::unique_ptr<Model> Model::open(const std::string& folder, bool ignore_code) 
         "name",
         folder);
   Config config = Config::open(path.string());
-  Architecture architecture = describe(config, ignore_code);
+  Architecture architecture = describe(config, ignore_code, side);
   return std::make_unique<Model>(std::move(config), std::move(architecture),
                                  Checkpoint::open(folder));
 }
@@ -48,7 +51,8 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
       checkpoint_(std::move(checkpoint)) {
   for (const std::string& note : checkpoint_.notes()) architecture_.notes.push_back(note);
   prefix_ = find_prefix(architecture_, checkpoint_);
-  layers_ = bind_layers(architecture_, checkpoint_, prefix_);
+  layers_ = Layers(architecture_, checkpoint_, prefix_);
+  bind_distances();
   refuse_unused(architecture_, checkpoint_, checkpoint_.outer() + prefix_);
   if (architecture_.text)
     text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);
@@ -57,25 +61,32 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   if (!architecture_.final_norm.empty())
     final_norm_ = bind_norm(checkpoint_, prefix_ + architecture_.final_norm, architecture_.norm,
                             architecture_.width);
-  if (!architecture_.distance_bias.empty()) {
-    const std::string name = prefix_ + architecture_.distance_bias;
-    const std::vector<int64_t> shape = checkpoint_.shape(name);
-    constexpr int64_t fewest = 32, most = 1 << 16;
-    if (shape.size() != 2 || shape[0] < fewest || shape[0] > most)
-      fail("{}: tensor '{}' is {}, expected at least {} buckets; check the weights", this->name(),
-           name, shape_text(shape), fewest);
-    distance_bias_ = Matrix(static_cast<int>(shape[0]), architecture_.heads);
-    std::ranges::copy(checkpoint_.vector(name, {shape[0], architecture_.heads}),
-                      distance_bias_.data());
-  }
   for (const ClassifierNames& head : architecture_.classifiers) {
     if (head.kind != ClassifierNames::Kind::next_words) continue;
+    language_cap_ = head.cap;
     if (checkpoint_.has(head.out + ".weight"))
       language_head_ = bind_linear(checkpoint_, "", {head.out, false},
                                    architecture_.text->vocabulary, architecture_.width);
     else if (head.tied)
       language_head_.weights = text_->words();
   }
+}
+
+// What belongs to no block in particular, although it may be stored in one.
+void Model::bind_distances() {
+  const DistanceNames& distances = architecture_.distance_bias;
+  if (!distances.table.empty()) {
+    const std::string name = prefix_ + distances.table;
+    const std::vector<int64_t> shape = checkpoint_.shape(name);
+    constexpr int64_t most = 1 << 16;
+    if (shape.size() != 2 || shape[0] < distances.buckets || shape[0] > most)
+      fail("{}: tensor '{}' is {}, expected at least {} buckets; check the weights", this->name(),
+           name, shape_text(shape), distances.buckets);
+    distance_bias_ = Matrix(static_cast<int>(shape[0]), architecture_.heads);
+    std::ranges::copy(checkpoint_.vector(name, {shape[0], architecture_.heads}),
+                      distance_bias_.data());
+  }
+  if (architecture_.places) places_ = std::make_unique<Places>(architecture_, checkpoint_, prefix_);
 }
 
 Model::~Model() = default;
@@ -112,7 +123,8 @@ Matrix Model::embed(const Pixels& pixels) const {
 }
 
 Matrix Model::distances(int n) const {
-  return distance_bias_.rows() > 0 ? spread_distances(distance_bias_, n) : Matrix();
+  if (distance_bias_.rows() == 0) return {};
+  return spread_distances(distance_bias_, architecture_.distance_bias, n);
 }
 
 void Model::finish(MatrixView hidden, MatrixSpan out) const {
@@ -132,12 +144,17 @@ void Model::finish_backward(MatrixView hidden, Propagation& how, MatrixSpan grad
 
 void Model::logits(MatrixView finished, MatrixSpan out) const {
   kernel::linear(finished, language_head_.weights, {}, out);
+  cap_logits(language_cap_, out);
 }
 
-void Model::add_logit_gradient(int id, std::span<float> gradient) const {
+void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
+                               std::span<float> gradient) const {
   Vector row(gradient.size());
   copy_row(language_head_.weights, id, row);
-  for (size_t d = 0; d < row.size(); ++d) gradient[d] += row[d];
+  double logit = 0;
+  for (size_t d = 0; d < row.size(); ++d) logit += double{row[d]} * finished.row(0)[d];
+  const auto factor = static_cast<float>(cap_slope(language_cap_, logit, slope));
+  for (size_t d = 0; d < row.size(); ++d) gradient[d] += factor * row[d];
 }
 
 }  // namespace headwater

@@ -11,6 +11,7 @@
 #include "headwater/model/checkpoint.h"
 #include "headwater/model/embedding.h"
 #include "headwater/model/layer_weights.h"
+#include "headwater/model/places.h"
 #include "headwater/model/propagation.h"
 
 namespace headwater {
@@ -23,8 +24,9 @@ class Tokenizer;
 class Model {
  public:
   /// Throws Error if something is missing, wrong or not implemented. `ignore_code` as in
-  /// describe().
-  static std::unique_ptr<Model> open(const std::string& folder, bool ignore_code = false);
+  /// describe(), and so is `side`.
+  static std::unique_ptr<Model> open(const std::string& folder, bool ignore_code = false,
+                                     Side side = Side::text);
   /// Binds the weights to the architecture. Throws Error as open() does.
   Model(Config config, Architecture architecture, Checkpoint checkpoint);
   ~Model();
@@ -39,7 +41,7 @@ class Model {
   const std::string& prefix() const { return prefix_; }
   /// The table of words, one row each; no outputs for a model of images.
   kernel::Weights words() const { return text_ ? text_->words() : kernel::Weights(); }
-  const LayerWeights& layer(int l) const { return layers_[static_cast<size_t>(l)]; }
+  const LayerWeights& layer(int l) const { return layers_[l]; }
 
   /// n x width. Throws Error as TextEmbedder and ImageEmbedder do, and if the model takes the other
   /// kind of input.
@@ -52,12 +54,16 @@ class Model {
   /// The parts of a text's embed(): words, positions and types together, before norm and
   /// projection, n x size; and what makes embed() of them, and its derivative.
   const TextEmbedder& text() const { return *text_; }
+  /// The same for an image: rows before the norm of them all, n x width.
+  const ImageEmbedder& image() const { return *image_; }
   /// The number of tokens before an image's patches.
   int image_prefix() const { return image_->prefix(); }
 
   /// What distances add to the scores of an input of n tokens, as kernel::Attention has it; no rows
   /// if the model has no such thing.
   Matrix distances(int n) const;
+  /// The same where it depends on queries and keys; null if the model has no such thing.
+  const Places* places() const { return places_.get(); }
 
   /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
@@ -77,20 +83,24 @@ class Model {
   /// out(t, id): the logit of each word after row t of the finished hidden states. Requires
   /// has_language_head().
   void logits(MatrixView finished, MatrixSpan out) const;
-  /// Adds the gradient of one word's logit to that of its row of the finished hidden states.
-  void add_logit_gradient(int id, std::span<float> gradient) const;
+  /// Adds the gradient of the logit of word `id` after the row `finished` to that of the row.
+  void add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
+                          std::span<float> gradient) const;
 
  private:
+  void bind_distances();
   Config config_;
   Architecture architecture_;
   Checkpoint checkpoint_;
   std::string prefix_;
-  std::vector<LayerWeights> layers_;
+  Layers layers_;
   std::unique_ptr<TextEmbedder> text_;
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;
   Matrix distance_bias_;  // buckets x heads
+  std::unique_ptr<Places> places_;
   LinearWeights language_head_;
+  float language_cap_ = 0;
   OnFirstUse<Classifier> classifier_;
   OnFirstUse<Tokenizer> tokenizer_;
 };

@@ -9,6 +9,7 @@
 #include "headwater/model/model_description.h"
 #include "headwater/model/model_source.h"
 #include "headwater/model/predict.h"
+#include "headwater/model/similarity.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 
 namespace headwater {
@@ -123,7 +124,7 @@ ModelBatch::Item ModelBatch::image_item(const std::string& path,
   item.description.patches =
       patch_grid_of(image, item.pixels.seen, rows, columns, model_->image_prefix());
   const size_t own = grid.prefix.size();
-  item.description.tokens.push_back("[CLS]");
+  if (own > 0) item.description.tokens.push_back("[CLS]");
   if (own > 1) item.description.tokens.push_back("[DISTILLATION]");
   for (int k = 0; k < grid.register_count; ++k)
     item.description.tokens.push_back(fmt::format("[REGISTER {}]", k));
@@ -162,6 +163,7 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
       }
     }
   }
+  if (input.against_text || input.against_image) compare(input);
   for (size_t k = 0; k < items_.size(); ++k) {
     items_[k].description.item = static_cast<int>(k);
     items_[k].description.items = static_cast<int>(items_.size());
@@ -172,8 +174,44 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
 std::unique_ptr<Source> ModelBatch::item(int k) {
   const Item& item = items_[static_cast<size_t>(k)];
   if (item.description.patches)
-    return std::make_unique<ModelSource>(model_, item.description, item.pixels);
-  return std::make_unique<ModelSource>(model_, item.description, item.text, item.notes);
+    return std::make_unique<ModelSource>(model_, item.description, item.pixels, item.notes,
+                                         item.head);
+  return std::make_unique<ModelSource>(model_, item.description, item.text, item.notes, item.head);
+}
+
+// Gives each item the similarity to the other input as its head.
+void ModelBatch::compare(const ModelInput& input) {
+  if (input.against_text && input.against_image)
+    fail_usage("{}: was given a text and an image to compare with, expected one; leave one out",
+               model_->name());
+  ModelInput other;
+  other.truncate = input.truncate;
+  other.ignore_code = input.ignore_code;
+  if (input.against_text) other.texts = {*input.against_text};
+  if (input.against_image) other.images = {*input.against_image};
+  const bool sees = model_->architecture().image.has_value();
+  std::shared_ptr<const Model> with = model_;
+  if (sees != input.against_image.has_value())
+    with = Model::open(model_->name(), input.ignore_code, sees ? Side::text : Side::image);
+  const ModelBatch batch(with, other, description_.name);
+  const Item& item = batch.items_.front();
+  Matrix embedded = item.description.patches ? with->embed(item.pixels) : with->embed(item.text);
+  const Trace run = trace(*with, std::move(embedded));
+  const Vector vector = unit_vector(read_pooling(*with), item.text.ids, run.finished);
+  const Pooling pooling = read_pooling(*model_);
+  const Similarity::Scale scale =
+      with == model_ ? Similarity::Scale() : Similarity::read_scale(model_->checkpoint());
+  const int columns = pooling.project.weights.outputs > 0 ? pooling.project.weights.outputs
+                                                          : model_->architecture().width;
+  if (static_cast<size_t>(columns) != vector.size())
+    fail(
+        "{}: makes vectors of {} numbers of one input and of {} of the other, expected as many; "
+        "check the weights",
+        model_->name(), columns, vector.size());
+  for (Item& own : items_)
+    own.head = std::make_shared<Similarity>(
+        pooling, own.text.ids, vector,
+        input.against_text ? *input.against_text : *input.against_image, scale);
 }
 
 std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {
@@ -183,7 +221,10 @@ std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> i
     size_t tokens = 0, end = first;
     for (; end < items.size(); ++end) {
       const size_t n = items_[static_cast<size_t>(items[end])].text.ids.size();
-      if (!Pack::takes(n) || (end > first && tokens + n > Pack::tokens)) break;
+      const Item& next = items_[static_cast<size_t>(items[end])];
+      if (model_->places() || next.head || !Pack::takes(n) ||
+          (end > first && tokens + n > Pack::tokens))
+        break;
       tokens += n;
       const Item& one = items_[static_cast<size_t>(items[end])];
       texts.push_back({one.description, one.text});
@@ -196,8 +237,8 @@ std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> i
     const auto pack = std::make_shared<Pack>(model_, std::move(texts));
     for (size_t place = 0; first < end; ++first, ++place) {
       const Item& one = items_[static_cast<size_t>(items[first])];
-      out.push_back(
-          std::make_unique<ModelSource>(model_, one.description, one.text, one.notes, pack, place));
+      out.push_back(std::make_unique<ModelSource>(model_, one.description, one.text, one.notes,
+                                                  one.head, pack, place));
     }
   }
   return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headwater/core/error.h"
+#include "headwater/model/head.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_input.h"
 #include "headwater/source/source.h"
@@ -43,11 +44,13 @@ class ModelBatch : public Batch {
     TextInput text;
     Pixels pixels;  // empty for a text
     std::vector<std::string> notes;
+    std::shared_ptr<const Head> head;  // null: the model's own
   };
   /// `what` the text is called in errors.
   Item text_item(const std::string& text, const ModelInput& input, const std::string& what) const;
   Item ids_item(const ModelInput& input) const;
   Item image_item(const std::string& path, const ImageProcessor& processor) const;
+  void compare(const ModelInput& input);
 
   std::shared_ptr<const Model> model_;
   Description description_;

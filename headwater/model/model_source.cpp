@@ -5,7 +5,9 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/blank.h"
+#include "headwater/model/classifier.h"
 #include "headwater/model/head_map.h"
+#include "headwater/model/places.h"
 #include "headwater/model/predict.h"
 
 namespace headwater {
@@ -28,18 +30,26 @@ int block_of(int64_t n) {
 }  // namespace
 
 ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-                         std::vector<std::string> notes, std::shared_ptr<Pack> pack, size_t place)
+                         std::vector<std::string> notes, std::shared_ptr<const Head> head,
+                         std::shared_ptr<Pack> pack, size_t place)
     : owned_(std::move(model)),
       model_(*owned_),
       description_(std::move(description)),
       input_(std::move(input)),
       notes_(std::move(notes)),
+      head_(std::move(head)),
       pack_(std::move(pack)),
       place_(place) {}
+
+const Head& ModelSource::head() const { return head_ ? *head_ : model_.classifier(); }
 
 std::vector<std::string> ModelSource::notes() const {
   std::vector<std::string> all = model_.architecture().notes;
   all.insert(all.end(), notes_.begin(), notes_.end());
+  if (passed_scores_ && !model_.architecture().distance_bias.table.empty())
+    all.push_back(
+        "what distances add to attention scores is a constant, and is not counted among the "
+        "biases");
   return all;
 }
 
@@ -78,7 +88,7 @@ Matrix ModelSource::embed() const { return enter(input_rows()); }
 
 Matrix ModelSource::input_rows() const {
   if (const auto* text = std::get_if<TextInput>(&input_)) return model_.text().sums(*text, 0);
-  if (const auto* pixels = std::get_if<Pixels>(&input_)) return model_.embed(*pixels);
+  if (const auto* pixels = std::get_if<Pixels>(&input_)) return model_.image().sums(*pixels);
   return std::get<std::function<Matrix()>>(input_)();
 }
 
@@ -98,12 +108,14 @@ Matrix ModelSource::tokens() const {
 }
 
 Matrix ModelSource::enter(Matrix rows) const {
-  return std::holds_alternative<TextInput>(input_) ? model_.text().embed(std::move(rows))
-                                                   : std::move(rows);
+  if (std::holds_alternative<TextInput>(input_)) return model_.text().embed(std::move(rows));
+  if (std::holds_alternative<Pixels>(input_)) return model_.image().embed(std::move(rows));
+  return rows;
 }
 
 Matrix ModelSource::leave(MatrixView rows, Propagation& how, MatrixView gradient) const {
   if (std::holds_alternative<TextInput>(input_)) return model_.text().backward(rows, how, gradient);
+  if (std::holds_alternative<Pixels>(input_)) return model_.image().backward(rows, how, gradient);
   return copy_of(gradient);
 }
 
@@ -129,8 +141,11 @@ void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows
   attention.groups = shape.groups;
   attention.scale = weights.scale;
   attention.sight = {shape.causal, weights.window, first};
+  attention.cap = shape.cap;
   const Matrix distances = model_.distances(kept.keys.rows());
   attention.distances = distances;
+  PlaceScores places(model_.places(), kept.keys.rows());
+  attention.buckets = places.run(layer, attention.queries, attention.keys);
   kernel::attention(attention, {}, head_map(fuse, shape.heads, layer, model_.name(), rows));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
+#include "headwater/model/head.h"
 #include "headwater/model/pack.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
@@ -26,11 +27,11 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  /// `notes` says what became of the input. A text may be text `place` of a pack, which the other
-  /// sources of the pack share.
+  /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
+  /// A text may be text `place` of a pack, which the other sources of the pack share.
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-              std::vector<std::string> notes = {}, std::shared_ptr<Pack> pack = {},
-              size_t place = 0);
+              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {},
+              std::shared_ptr<Pack> pack = {}, size_t place = 0);
   ~ModelSource() override;
 
   const Description& description() const override { return description_; }
@@ -46,6 +47,7 @@ class ModelSource : public Source, public Differentiable {
   std::vector<Outcome> outcomes(const Logit& logit,
                                 std::span<const std::vector<int>> blanked) override;
   std::optional<Prediction> prediction() override;
+  bool one_of_two() const override;
 
  private:
   struct Kept {
@@ -53,6 +55,8 @@ class ModelSource : public Source, public Differentiable {
   };
   /// Its maps, if its pack has them; else empty.
   std::span<const Matrix> packed(const Fuse& fuse, Range range);
+  /// Throws Error as Model::classifier does.
+  const Head& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
   /// Keeps the rows of the last hidden states that decide the prediction.
@@ -66,7 +70,8 @@ class ModelSource : public Source, public Differentiable {
   Outcome outcome_of(const Logit& logit, MatrixView hidden) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
-  /// What gradients are taken with respect to: of a text, the sums before any norm; else embed().
+  /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
+  /// these.
   Matrix input_rows() const;
   /// embed() from input_rows(), and the gradient the other way.
   Matrix enter(Matrix rows) const;
@@ -88,11 +93,13 @@ class ModelSource : public Source, public Differentiable {
   Description description_;
   Input input_;
   std::vector<std::string> notes_;
+  std::shared_ptr<const Head> head_;
   std::shared_ptr<Pack> pack_;  // null if the input runs on its own
   size_t place_ = 0;            // in the pack
   Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
   bool visited_ = false;  // a pass that kept nothing has run
-  std::vector<Kept> kept_;  // of layers 0 ... size - 1
+  bool passed_scores_ = false;  // relevance has passed through attention scores
+  std::vector<Kept> kept_;      // of layers 0 ... size - 1
 };
 
 }  // namespace headwater

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headwater/core/error.h"
+#include "headwater/model/classifier.h"
 #include "headwater/model/forward.h"
 #include "headwater/model/head_map.h"
 #include "headwater/model/segments.h"
@@ -110,7 +111,7 @@ void Pack::run_relevance() {
           choose_target(*model_, model_->classifier(), texts_[k].description, *request_, finished);
       answer.output = output_of(answer.target);
       Propagation own(request_->rule);
-      add_target(*model_, finished, answer.target, own,
+      add_target(model_->classifier(), finished, answer.target, own,
                  MatrixSpan(gradient).rows(inputs.first(at), inputs.length(at)));
       how.each[k] = own.biases;
       answers_[k] = std::move(answer);

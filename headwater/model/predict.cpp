@@ -34,6 +34,8 @@ const char* kind_name(PredictionKind kind) {
       return "masked word";
     case PredictionKind::next_words:
       return "next word";
+    case PredictionKind::similarity:
+      return "similarity";
   }
   return "";
 }
@@ -67,6 +69,7 @@ std::optional<Range> deciding_rows(const Model& model, const Description& exampl
     }
     case PredictionKind::token_classes:
     case PredictionKind::answers:
+    case PredictionKind::similarity:
       break;
   }
   return Range{0, n};
@@ -91,6 +94,8 @@ void describe_head(const Model& model, ModelFacts& facts) {
       return;
     case PredictionKind::next_words:
       facts.head = "next words";
+      return;
+    case PredictionKind::similarity:
       return;
   }
   const std::vector<std::string>& labels = model.architecture().labels;

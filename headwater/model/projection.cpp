@@ -97,6 +97,7 @@ kernel::Attention attention_of(const Architecture& model, const LayerWeights& la
   attention.groups = model.groups;
   attention.scale = layer.scale;
   attention.sight = {model.causal, layer.window, 0};
+  attention.cap = model.cap;
   return attention;
 }
 

@@ -16,6 +16,9 @@ Propagation::Propagation(RelevanceRule rule) : counts_biases(true) {
       slope = kernel::Slope::secant;
       attention.scores = 0.25f;
       attention.values = 0.5f;
+      // Products with the places of tokens are linear in the tokens.
+      attention.buckets = 0.5f;
+      attention.cap = kernel::Slope::secant;
       return;
     case RelevanceRule::integrated:
       counts_biases = false;

@@ -10,13 +10,13 @@
 namespace headwater {
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
+  passed_scores_ = request.rule == RelevanceRule::attnlrp;
   if (pack_) {
     if (std::optional<RelevanceAnswer> answer = pack_->relevance(place_, request)) {
       remember(pack_->hidden(place_));
       return std::move(*answer);
     }
   }
-  const Classifier& classifier = model_.classifier();
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;
   const Baseline from = integrates ? baseline(request.baseline) : Baseline();
@@ -24,7 +24,7 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   {
     const Trace run = trace(model_, enter(rows.copy()));
     remember(run.hidden);
-    answer.target = choose_target(model_, classifier, description_, request, run.finished);
+    answer.target = choose_target(model_, head(), description_, request, run.finished);
     answer.output = output_of(answer.target);
     if (!integrates) pass_relevance(request, rows, run, answer);
   }
@@ -44,7 +44,7 @@ void ModelSource::pass_relevance(const RelevanceRequest& request, MatrixView row
   const int n = rows.rows();
   Propagation how(request.rule);
   Matrix gradient(n, shape.width);
-  add_target(model_, run.finished, answer.target, how, gradient);
+  add_target(head(), run.finished, answer.target, how, gradient);
   if (request.by_layer) answer.by_layer = Matrix(shape.layers, n);
   if (request.heads) answer.heads = Matrix(shape.layers, shape.heads);
   if (request.edges) answer.edges = Matrix(n, n);

@@ -10,7 +10,7 @@
 namespace headwater {
 namespace {
 
-constexpr std::string_view kinds[] = {"default", "linear", "dynamic", "llama3", "yarn"};
+constexpr std::string_view kinds[] = {"default", "linear", "dynamic", "llama3", "yarn", "longrope"};
 
 double positive(const Config& config, std::string_view key, double value) {
   if (!(value > 0 && value < 1e15))
@@ -47,12 +47,28 @@ void read_yarn(const Config& entries, Rope& rope) {
     rope.scale = yarn_scale(rope.factor, 1);
 }
 
-void read_entries(const Config& entries, int positions, Rope& rope) {
+void read_longrope(const Config& entries, Rope& rope) {
+  rope.short_factors = entries.numbers("short_factor");
+  rope.long_factors = entries.numbers("long_factor");
+  for (const std::vector<double>* factors : {&rope.short_factors, &rope.long_factors})
+    for (const double factor : *factors)
+      positive(entries, factors == &rope.short_factors ? "short_factor" : "long_factor", factor);
+  if (entries.has("attention_factor"))
+    rope.scale = positive(entries, "attention_factor", entries.number("attention_factor"));
+  else if (rope.factor > 1 && rope.original_positions > 1)
+    rope.scale = std::sqrt(1 + std::log(rope.factor) / std::log(rope.original_positions));
+}
+
+// `original` is what stands outside of the entries, if something does: it counts more.
+void read_entries(const Config& entries, int positions, std::optional<int> original, Rope& rope) {
   if (entries.has("rope_theta"))
     rope.theta = positive(entries, "rope_theta", entries.number("rope_theta"));
   rope.kind =
       entries.has("rope_type") ? entries.text("rope_type") : entries.text_or("type", "default");
   entries.pass_over({"type"});  // next to rope_type, the same in an older spelling
+  // Older names.
+  if (rope.kind == "su" || (rope.kind == "yarn" && entries.has("long_factor")))
+    rope.kind = "longrope";
   if (std::ranges::find(kinds, rope.kind) == std::end(kinds))
     fail("{}: rope_type '{}' is not implemented{}", entries.name(), rope.kind,
          suggestion(rope.kind, kinds));
@@ -62,16 +78,19 @@ void read_entries(const Config& entries, int positions, Rope& rope) {
     entries.finish();
     return;
   }
-  const bool extended = rope.kind == "llama3" || rope.kind == "yarn";
+  const bool extended = rope.kind == "llama3" || rope.kind == "yarn" || rope.kind == "longrope";
+  const char* key = "original_max_position_embeddings";
   rope.original_positions =
-      extended ? entries.integer_or("original_max_position_embeddings", positions) : positions;
-  if (!extended) entries.pass_over({"original_max_position_embeddings"});
-  if (rope.kind == "yarn" && !entries.has("factor"))
+      extended ? original.value_or(entries.integer_or(key, positions)) : positions;
+  entries.pass_over({key});
+  if (rope.kind != "linear" && rope.kind != "dynamic" && rope.kind != "llama3" &&
+      !entries.has("factor"))
     rope.factor = positions / rope.original_positions;
   else
     rope.factor = positive(entries, "factor", entries.number("factor"));
   if (rope.kind == "llama3") read_llama3(entries, rope);
   if (rope.kind == "yarn") read_yarn(entries, rope);
+  if (rope.kind == "longrope") read_longrope(entries, rope);
   entries.finish();
 }
 
@@ -104,8 +123,10 @@ double yarn_frequency(const Rope& rope, int pair, double frequency) {
 
 }  // namespace
 
-Rope read_rope(const Config& config, int head_size, int positions, std::optional<double> share) {
+Rope read_rope(const Config& config, int head_size, int positions, std::optional<double> share,
+               double theta) {
   Rope rope;
+  rope.theta = theta;
   const auto read_share = [&](const Config& from, const char* key) {
     if (!share) return from.expect_number(key, 1);
     share = from.number_or(key, *share);
@@ -113,6 +134,9 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
       fail("{}: '{}' is {}, expected more than 0 and at most 1; check the file", from.name(), key,
            *share);
   };
+  std::optional<int> original;
+  if (config.has("original_max_position_embeddings"))
+    original = config.integer("original_max_position_embeddings");
   for (const char* key : {"rope_theta", "rotary_emb_base"})
     if (config.has(key)) rope.theta = positive(config, key, config.number(key));
   for (const char* key : {"partial_rotary_factor", "rotary_pct"}) read_share(config, key);
@@ -120,13 +144,13 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
     if (const auto entries = config.object(key)) {
       // One for each kind of layer, or one for all.
       if (const auto full = entries->object("full_attention")) {
-        read_entries(*full, positions, rope);
+        read_entries(*full, positions, {}, rope);
         entries->pass_over({"sliding_attention"});
         entries->finish();
         continue;
       }
       read_share(*entries, "partial_rotary_factor");
-      read_entries(*entries, positions, rope);
+      read_entries(*entries, positions, original, rope);
     }
   rope.size = static_cast<int>(head_size * share.value_or(1));
   if (rope.size % 2 != 0 || rope.size == 0)
@@ -134,17 +158,23 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
         "{}: {} numbers of each head are rotated, expected an even number, in pairs; check the "
         "file",
         config.name(), rope.size);
+  const auto pairs = static_cast<size_t>(rope.size / 2);
+  if (rope.kind == "longrope" &&
+      (rope.short_factors.size() != pairs || rope.long_factors.size() != pairs))
+    fail("{}: short_factor and long_factor have {} and {} numbers, expected {}; check the file",
+         config.name(), rope.short_factors.size(), rope.long_factors.size(), pairs);
   return rope;
 }
 
-Rope read_window_rope(const Config& config, int head_size, int positions) {
+Rope read_window_rope(const Config& config, int head_size, int positions, double theta) {
   Rope rope;
   rope.size = head_size;
+  rope.theta = theta;
   const char* key = "rope_local_base_freq";
   if (config.has(key)) rope.theta = positive(config, key, config.number(key));
   if (const auto entries = config.object("rope_parameters"))
     if (const auto sliding = entries->object("sliding_attention"))
-      read_entries(*sliding, positions, rope);
+      read_entries(*sliding, positions, {}, rope);
   return rope;
 }
 
@@ -160,6 +190,9 @@ Angles angles(const Rope& rope, int first, int n, int length) {
     if (rope.kind == "linear") frequency /= rope.factor;
     if (rope.kind == "llama3") frequency = llama3_frequency(rope, frequency);
     if (rope.kind == "yarn") frequency = yarn_frequency(rope, d, frequency);
+    if (rope.kind == "longrope")
+      frequency /= (length > rope.original_positions ? rope.long_factors
+                                                     : rope.short_factors)[static_cast<size_t>(d)];
     frequencies[static_cast<size_t>(d)] = static_cast<float>(frequency);
   }
   Angles table{Matrix(n, pairs), Matrix(n, pairs)};

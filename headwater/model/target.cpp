@@ -29,43 +29,42 @@ int checked(const Model& model, int outputs, int id, const char* what) {
   return id;
 }
 
-int class_of(const Model& model, const Classifier& classifier, const std::string& text) {
+int class_of(const Model& model, const Head& head, const std::string& text) {
   const std::vector<std::string>& labels = model.architecture().labels;
   for (size_t k = 0; k < labels.size(); ++k)
-    if (labels[k] == text)
-      return checked(model, classifier.outputs(), static_cast<int>(k), "class");
-  if (const auto number = number_in(text))
-    return checked(model, classifier.outputs(), *number, "class");
+    if (labels[k] == text) return checked(model, head.outputs(), static_cast<int>(k), "class");
+  if (const auto number = number_in(text)) return checked(model, head.outputs(), *number, "class");
   const std::vector<std::string_view> names(labels.begin(), labels.end());
   if (names.empty())
     fail("{}: has no names for its {} classes, expected a number instead of '{}'; give 0 to {}",
-         model.name(), classifier.outputs(), text, classifier.outputs() - 1);
+         model.name(), head.outputs(), text, head.outputs() - 1);
   fail("{}: has no class '{}'{}", model.name(), text, suggestion(text, names));
 }
 
 // The logits that a target may name.
 class Choice {
  public:
-  Choice(const Model& model, const Classifier& classifier, const Description& example,
-         std::optional<int> row, MatrixView finished)
-      : model_(model), classifier_(classifier), n_(finished.rows()) {
-    switch (classifier.kind()) {
-      case Classifier::Kind::classes:
-        first_ = classifier.row(example.ids, n_);
-        logits_ = classifier.logits(classifier.by_row() ? finished.rows(first_, 1) : finished);
+  Choice(const Model& model, const Head& head, const Description& example, std::optional<int> row,
+         MatrixView finished)
+      : model_(model), head_(head), n_(finished.rows()) {
+    switch (head.kind()) {
+      case Head::Kind::classes:
+      case Head::Kind::similarity:
+        first_ = head.row(example.ids, n_);
+        logits_ = head.logits(head.by_row() ? finished.rows(first_, 1) : finished);
         break;
-      case Classifier::Kind::masked_words:
+      case Head::Kind::masked_words:
         first_ = row ? *row : place_of_mask(example);
-        logits_ = classifier.logits(finished.rows(first_, 1));
+        logits_ = head.logits(finished.rows(first_, 1));
         break;
-      case Classifier::Kind::next_words:
+      case Head::Kind::next_words:
         first_ = row.value_or(n_ - 1);
-        logits_ = classifier.logits(finished.rows(first_, 1));
+        logits_ = head.logits(finished.rows(first_, 1));
         break;
-      case Classifier::Kind::token_classes:
-      case Classifier::Kind::answers:
+      case Head::Kind::token_classes:
+      case Head::Kind::answers:
         first_ = row.value_or(0);
-        logits_ = classifier.logits(row ? finished.rows(first_, 1) : finished);
+        logits_ = head.logits(row ? finished.rows(first_, 1) : finished);
         break;
     }
   }
@@ -73,15 +72,18 @@ class Choice {
   /// The logit that `text` names. If `other` is given, a different one from the same row.
   Logit find(const std::string& text, const Logit* other) const {
     if (text == "best") return largest(other, {});
-    switch (classifier_.kind()) {
-      case Classifier::Kind::classes:
-      case Classifier::Kind::token_classes:
-        return largest(other, class_of(model_, classifier_, text));
-      case Classifier::Kind::answers:
+    switch (head_.kind()) {
+      case Head::Kind::classes:
+      case Head::Kind::token_classes:
+        return largest(other, class_of(model_, head_, text));
+      case Head::Kind::answers:
         return answer_of(text, other);
-      case Classifier::Kind::masked_words:
-      case Classifier::Kind::next_words:
-        return largest(other, word_number(model_, classifier_.outputs(), text));
+      case Head::Kind::similarity:
+        fail("{}: compares two inputs, expected no `target` such as '{}'; leave it out",
+             model_.name(), text);
+      case Head::Kind::masked_words:
+      case Head::Kind::next_words:
+        return largest(other, word_number(model_, head_.outputs(), text));
     }
     return {};
   }
@@ -89,11 +91,11 @@ class Choice {
  private:
   // The largest of all logits, or of those with this id.
   Logit largest(const Logit* other, std::optional<int> id) const {
-    const bool one_row = other && classifier_.kind() == Classifier::Kind::token_classes;
+    const bool one_row = other && head_.kind() == Head::Kind::token_classes;
     int best_row = -1, best = -1;
     for (int r = 0; r < logits_.rows(); ++r) {
       if (one_row && first_ + r != other->row) continue;
-      for (int k = id.value_or(0); k < (id ? *id + 1 : classifier_.outputs()); ++k) {
+      for (int k = id.value_or(0); k < (id ? *id + 1 : head_.outputs()); ++k) {
         if (other && !id && k == other->id && first_ + r == other->row) continue;
         if (best >= 0 && logits_(r, k) <= logits_(best_row, best)) continue;
         best_row = r;
@@ -106,13 +108,13 @@ class Choice {
   }
 
   Logit logit(int r, int id) const {
-    return {logit_name(model_, classifier_, first_ + r, id), id, first_ + r, double{logits_(r, id)},
+    return {logit_name(model_, head_, first_ + r, id), id, first_ + r, double{logits_(r, id)},
             probability(r, id)};
   }
 
   // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
   double probability(int r, int id) const {
-    if (classifier_.kind() != Classifier::Kind::answers)
+    if (head_.kind() != Head::Kind::answers)
       return softmax_at({logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id));
     if (logits_.rows() < n_) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> beside;
@@ -153,7 +155,7 @@ class Choice {
   }
 
   const Model& model_;
-  const Classifier& classifier_;
+  const Head& head_;
   int n_;
   int first_ = 0;  // the token of the first row of logits
   Matrix logits_;
@@ -161,20 +163,21 @@ class Choice {
 
 }  // namespace
 
-std::string logit_name(const Model& model, const Classifier& classifier, int row, int id) {
+std::string logit_name(const Model& model, const Head& head, int row, int id) {
   const std::vector<std::string>& labels = model.architecture().labels;
-  switch (classifier.kind()) {
-    case Classifier::Kind::answers:
+  switch (head.kind()) {
+    case Head::Kind::answers:
       return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
-    case Classifier::Kind::masked_words:
-    case Classifier::Kind::next_words:
+    case Head::Kind::masked_words:
+    case Head::Kind::next_words:
       return model.token_name(id);
-    case Classifier::Kind::classes:
-    case Classifier::Kind::token_classes:
+    case Head::Kind::similarity:
+      return head.label();
+    case Head::Kind::classes:
+    case Head::Kind::token_classes:
       break;
   }
-  if (labels.size() == static_cast<size_t>(classifier.outputs()))
-    return labels[static_cast<size_t>(id)];
+  if (labels.size() == static_cast<size_t>(head.outputs())) return labels[static_cast<size_t>(id)];
   return std::to_string(id);
 }
 
@@ -200,20 +203,20 @@ int word_number(const Model& model, int words, const std::string& text) {
   if (const auto id = tokenizer->id_of(word)) return checked(model, words, *id, "word");
   fail(
       "{}: has no single token for '{}', which it splits into {}, expected a word of its "
-      "vocabulary; give one of these",
+      "vocabulary; give one of these pieces, or another word",
       model.name(), word,
       pieces.empty() ? "no tokens" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
 
-void check_class(const Model& model, const Classifier& classifier, const std::string& text) {
-  if (text != "best" && (classifier.kind() == Classifier::Kind::classes ||
-                         classifier.kind() == Classifier::Kind::token_classes))
-    class_of(model, classifier, text);
+void check_class(const Model& model, const Head& head, const std::string& text) {
+  if (text != "best" &&
+      (head.kind() == Head::Kind::classes || head.kind() == Head::Kind::token_classes))
+    class_of(model, head, text);
 }
 
-Target choose_target(const Model& model, const Classifier& classifier, const Description& example,
+Target choose_target(const Model& model, const Head& head, const Description& example,
                      const TargetRequest& request, MatrixView finished) {
-  const Choice choice(model, classifier, example, request.row, finished);
+  const Choice choice(model, head, example, request.row, finished);
   Target target{choice.find(request.target, nullptr), {}};
   if (request.against.empty()) return target;
   target.against = choice.find(request.against, &target.logit);

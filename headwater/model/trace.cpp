@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
-#include "headwater/model/classifier.h"
 #include "headwater/model/norm.h"
 
 namespace headwater {
@@ -51,22 +50,20 @@ Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
 
 namespace {
 
-void add_logit(const Model& model, MatrixView finished, const Logit& logit, float weight,
+void add_logit(const Head& head, MatrixView finished, const Logit& logit, float weight,
                Propagation& how, MatrixSpan gradient) {
-  const Classifier& classifier = model.classifier();
-  if (classifier.by_row())
-    classifier.backward(finished.rows(logit.row, 1), logit.id, weight, how,
-                        gradient.rows(logit.row, 1));
+  if (head.by_row())
+    head.backward(finished.rows(logit.row, 1), logit.id, weight, how, gradient.rows(logit.row, 1));
   else
-    classifier.backward(finished, logit.id, weight, how, gradient);
+    head.backward(finished, logit.id, weight, how, gradient);
 }
 
 }  // namespace
 
-void add_target(const Model& model, MatrixView finished, const Target& target, Propagation& how,
+void add_target(const Head& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient) {
-  add_logit(model, finished, target.logit, 1, how, gradient);
-  if (target.against) add_logit(model, finished, *target.against, -1, how, gradient);
+  add_logit(head, finished, target.logit, 1, how, gradient);
+  if (target.against) add_logit(head, finished, *target.against, -1, how, gradient);
 }
 
 void put_products(MatrixView x, MatrixView gradient, std::span<float> out) {

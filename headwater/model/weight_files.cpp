@@ -9,6 +9,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 
 namespace headwater {
 namespace {
@@ -20,11 +21,14 @@ namespace fs = std::filesystem;
 std::vector<WeightFile> read_index(const fs::path& path) {
   const std::string name = path.string();
   const MappedFile file(name);
-  const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
-                                     file.bytes().size());
+  // The longest that people have name some hundred thousand tensors.
+  constexpr size_t longest = 64 << 20;
+  if (file.bytes().size() > longest)
+    fail("{}: is {} bytes long, expected at most {}; save it again", name, file.bytes().size(),
+         longest);
   dom::parser parser;
   dom::object root, map;
-  if (parser.parse(text).get(root) || root["weight_map"].get(map))
+  if (parse_json(parser, as_text(file.bytes()), root) || root["weight_map"].get(map))
     fail("{}: has no 'weight_map', expected the names of tensors and their files; save it again",
          name);
   std::map<std::string, std::vector<std::string>> shards;

@@ -1,5 +1,7 @@
 #include "headwater/output/write.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,7 +10,6 @@
 #include <set>
 
 #include "headwater/core/fail.h"
-#include "headwater/core/nearest.h"
 #include "headwater/core/output_file.h"
 #include "headwater/core/utf8.h"
 #include "headwater/output/json.h"
@@ -159,9 +160,9 @@ const Format& format_of(const std::string& path) {
     known.push_back(format.ending);
   }
   if (ending.empty())
-    fail_usage("{}: has no ending, expected one that names a format{}", path,
-               suggestion("", known));
-  fail_usage("{}: no format has the ending '{}'{}", path, ending, suggestion(ending, known));
+    fail_usage("{}: has no ending, expected one of {}; add one", path, fmt::join(known, ", "));
+  fail_usage("{}: no format has the ending '{}', expected one of {}; choose one", path, ending,
+             fmt::join(known, ", "));
 }
 
 // Attention takes long to save again, and its file would be gone.

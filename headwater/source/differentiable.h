@@ -36,6 +36,9 @@ class Differentiable {
   /// in masks and there is not one mask. Costs little after a pass through all layers, else a
   /// forward pass.
   virtual std::optional<Prediction> prediction() { return {}; }
+  /// Whether targets are one of two classes, so that a target's probability depends on the
+  /// difference of their logits alone.
+  virtual bool one_of_two() const { return false; }
 };
 
 /// source.differentiable(). Throws Error if the source is only attention.

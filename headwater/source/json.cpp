@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/parse_json.h"
 
 namespace headwater {
 namespace {
@@ -111,10 +112,9 @@ Tokens tokens_of(const dom::element& root, const std::string& what) {
   return tokens;
 }
 
-dom::element parse(dom::parser& parser, const simdjson::padded_string& text,
-                   const std::string& what) {
+dom::element parse(dom::parser& parser, std::string_view text, const std::string& what) {
   dom::element root;
-  if (const auto error = parser.parse(text).get(root))
+  if (const auto error = parse_json(parser, text, root))
     fail("{}: is not JSON ({}), expected a JSON document; check the file", what,
          simdjson::error_message(error));
   return root;
@@ -128,11 +128,9 @@ Arrays read_json(const std::string& path) {
   if (file.bytes().size() > largest)
     fail("{}: is {} bytes long, expected at most 4 GB of JSON; save it as .npz or .safetensors",
          path, file.bytes().size());
-  const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
-                                     file.bytes().size());
   dom::parser parser;
   dom::object object;
-  if (parse(parser, text, path).get(object))
+  if (parse(parser, as_text(file.bytes()), path).get(object))
     fail(
         "{}: is not a JSON object, expected {{\"tokens\": [...], \"attentions\": [...]}}; check "
         "the file",
@@ -162,8 +160,7 @@ Arrays read_json(const std::string& path) {
 
 Tokens parse_tokens(std::string_view json, const std::string& what) {
   dom::parser parser;
-  const simdjson::padded_string text(json);
-  return tokens_of(parse(parser, text, what), what);
+  return tokens_of(parse(parser, json, what), what);
 }
 
 std::vector<std::string> read_tokens(const std::string& path) {

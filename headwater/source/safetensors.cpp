@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/parse_json.h"
 #include "headwater/source/json.h"
 #include "headwater/source/natural_order.h"
 
@@ -106,8 +107,7 @@ Arrays read_safetensors(const std::string& path) {
 
   dom::parser parser;
   dom::object header;
-  const simdjson::padded_string text(reinterpret_cast<const char*>(bytes.data()) + 8, length);
-  if (const auto error = parser.parse(text).get(header))
+  if (const auto error = parse_json(parser, as_text(bytes.subspan(8, length)), header))
     fail("{}: its header is not a JSON object ({}), expected one; save it again", path,
          simdjson::error_message(error));
   std::set<std::string, std::less<>> names;

@@ -11,9 +11,11 @@ namespace headwater {
 uint64_t count_of(const std::vector<int64_t>& shape, DType type, const std::string& what) {
   uint64_t count = 1;
   for (int64_t length : shape) {
-    if (length < 1 || length >= (int64_t{1} << 31))
-      fail("{}: has an axis of length {} in its shape {}, expected 1 or more; save it again", what,
-           length, shape_text(shape));
+    constexpr int64_t most_of_an_axis = (int64_t{1} << 31) - 1;
+    if (length < 1 || length > most_of_an_axis)
+      fail("{}: has an axis of length {} in its shape {}, expected {}; save it again", what, length,
+           shape_text(shape),
+           length < 1 ? "1 or more" : fmt::format("at most {}", most_of_an_axis));
     const uint64_t most = (uint64_t{1} << 60) / size_of(type);
     if (static_cast<uint64_t>(length) > most / count)
       fail("{}: claims {} numbers of {}, expected an array that fits into a file; save it again",

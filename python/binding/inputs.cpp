@@ -166,12 +166,15 @@ void bind_inputs(nb::module_& module) {
       "open",
       [](const std::string& name, Words texts, std::optional<std::string> pair,
          std::vector<int> ids, Words images, bool truncate, std::string axes, Words tokens,
-         bool any_sums, bool nan_identity, Words prompts, bool ignore_code) {
+         bool any_sums, bool nan_identity, Words prompts, bool ignore_code,
+         std::optional<std::string> against_text, std::optional<std::string> against_image) {
         const OpenOptions options{
             {.texts = std::move(texts),
              .pair = std::move(pair),
              .ids = std::move(ids),
              .images = std::move(images),
+             .against_text = std::move(against_text),
+             .against_image = std::move(against_image),
              .truncate = truncate,
              .ignore_code = ignore_code,
              .prompts = std::move(prompts)},
@@ -184,7 +187,7 @@ void bind_inputs(nb::module_& module) {
       "name"_a, "texts"_a = Words(), "pair"_a = nb::none(), "ids"_a = std::vector<int>(),
       "images"_a = Words(), "truncate"_a = false, "axes"_a = "", "tokens"_a = Words(),
       "any_sums"_a = false, "nan_identity"_a = false, "prompts"_a = Words(),
-      "ignore_code"_a = false,
+      "ignore_code"_a = false, "against_text"_a = nb::none(), "against_image"_a = nb::none(),
       "The attention in a file, or a model by its folder or name, run when a method asks.");
   module.def("models", &shipped_model_folders,
              "The models that ship with headwater: names and folders.");

@@ -35,4 +35,5 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_generate(module);
   headwater::python::bind_layers(module);
   headwater::python::bind_kernels(module);
+  headwater::python::bind_cuda(module);
 }

@@ -76,7 +76,7 @@ class Model:
         The texts, tokenized. Those that cannot run are left out: `failed` is filled with what is wrong with each, by its number.
         """
 
-def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False) -> Inputs:
+def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False, against_text: str | None = None, against_image: str | None = None) -> Inputs:
     """
     The attention in a file, or a model by its folder or name, run when a method asks.
     """
@@ -267,3 +267,59 @@ def kernels() -> list[str]:
 
 def spearman(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Spearman's rank correlation of two rows, ties at their average rank."""
+
+def cuda_look_for_compiler(paths: Sequence[str]) -> None:
+    """Where to look for NVRTC before the system's places."""
+
+def cuda_status(device: int) -> tuple[bool, str]:
+    """
+    Whether headwater's kernels can run on a device, and on what, or why not.
+    """
+
+def cuda_compiler() -> str:
+    """The version of NVRTC."""
+
+def cuda_compile(source: str, chip: str, defines: Sequence[str]) -> bytes:
+    """Compiles a kernel; needs no GPU. Returns machine code."""
+
+cuda_most_rows: int = 8
+
+class CudaLayer:
+    """
+    One layer of one text on a GPU: queries [H, n, d] and keys [G, m, d] whose last axis is contiguous, as (address, stride of heads, stride of rows). Lends everything.
+    """
+
+    def __init__(self, device: int, stream: int, number: str, queries: tuple[int, int, int], keys: tuple[int, int, int], heads: int, groups: int, query_count: int, key_count: int, size: int, scale: float, causal: bool = False, window: int = 0, first: int = 0) -> None: ...
+
+    def cap(self, cap: float) -> None:
+        """Scores s become cap tanh(s / cap)."""
+
+    def mask(self, mask: tuple[int, str, int, int, int]) -> None:
+        """
+        (address, type, strides of heads, queries and keys): added to the scores; bool hides.
+        """
+
+    def bias(self, bias: tuple[int, str, int, int, int]) -> None:
+        """The same for a bias."""
+
+    def sinks(self, sinks: int) -> None:
+        """One score a head, float32, that takes its share of every row."""
+
+    def log_sum_exp(self, out: int) -> None:
+        """out[h, i] = log sum_j exp(s_hij), float32, [heads, queries]."""
+
+    def splits(self, fuse: str, rows: int) -> int:
+        """How many sums row() writes for each number."""
+
+    def row(self, fuse: str, lse: int, rows: int, weights: int, begin: int, end: int, out: int) -> None:
+        """
+        out [splits, rows, keys]: sums whose total is weights [rows, queries] times the fused map (of 'mean': times the sum of the heads). Only queries begin ... end - 1 have weights.
+        """
+
+    def row_sums(self, fuse: str, lse: int, out: int) -> None:
+        """out [queries]: the sums of the rows of the fused map."""
+
+    def map(self, fuse: str, lse: int, begin: int, end: int, out: int) -> None:
+        """
+        out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.
+        """

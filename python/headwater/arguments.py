@@ -46,6 +46,8 @@ class InputWords(AskedWords, total=False):
     text_pair: str | None
     ids: Sequence[int] | None
     image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    against_text: str | None
+    against_image: str | os.PathLike[str] | None
     truncate: bool
     ignore_code: bool
     name: str | None

@@ -250,10 +250,25 @@ def run(model: Attention, text: str | Sequence[str] | None = None, *, method: st
 
 
 @spelled_out
-def info(attention: Attention, *, item: int = 0, **words: Unpack[SourceWords]) -> dict[str, Any]:
+def info(attention: Attention | None = None, *, item: int = 0, **words: Unpack[SourceWords]) -> dict[str, Any]:
     """What is known about a source: tokens, layers and heads, how it was read, the instruction set in use.
 
-    The keywords are those of `headwater.open`. Raises headwater.Error.
+    Without a source, what is known about this machine. Under `gpu` it says whose kernels run on the first GPU,
+    headwater's or torch's, and why; of a capture on a GPU too. The keywords are those of `headwater.open`. Raises
+    headwater.Error.
     """
+    if attention is None:
+        return {"headwater": _engine.version(), "kernel": _engine.kernel(), "gpu": gpu_info()}
     found: dict[str, Any] = json.loads(_engine.info(open(attention, **words).inputs, item).json())
+    if isinstance(attention, Recorded):
+        found["gpu"] = gpu_info()
     return found
+
+
+def gpu_info() -> dict[str, str]:
+    """What computes on the first GPU, and why."""
+    try:
+        from .torch import kernels
+    except ImportError:
+        return {"kernels": "none", "why": "PyTorch is not installed"}
+    return kernels.info()

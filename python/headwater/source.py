@@ -75,7 +75,8 @@ def models() -> dict[str, Path]:
 def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
          sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None, prompt: str | Sequence[str] | None = None,
          text_pair: str | None = None, ids: Sequence[int] | None = None,
-         image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None, truncate: bool = False,
+         image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+         against_text: str | None = None, against_image: str | os.PathLike[str] | None = None, truncate: bool = False,
          ignore_code: bool = False, name: str | None = None, stack: str | None = None, call: int | None = None, missing: str = "error",
          repeated: str = "error") -> Source:
     """Opens a path, arrays, a list of layers, the output of a Hugging Face model, or a model directory.
@@ -85,7 +86,8 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     are cropped. `tokens` is a list of n words, or one such list for each item. `sums='any'` accepts rows that do not
     sum to 1, `nan='identity'` replaces rows that hold NaN. A model directory, or the name of a model that ships, needs
     `text` (one or several), `text_pair`, `prompt` (one or several: as text, for a model that predicts the next word,
-    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. A name may
+    without a token that the tokenizer adds at the end), `ids` or `image`; `truncate` cuts long texts. `against_text`
+    and `against_image` make the similarity to another input the output that gradient and relevance ask about. A name may
     also be that of a model in the local Hugging Face cache. `ignore_code` runs a model whose folder has code of its
     own, without that code. `stack` and `call` choose among the stacks and calls that a capture saw.
     `missing='residual'` takes layers whose attention could not be recorded as passing everything on,
@@ -93,7 +95,8 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     """
     if isinstance(source, Source):
         return source
-    inputs_of_model = dict(text=text, prompt=prompt, text_pair=text_pair, ids=ids, image=image)
+    inputs_of_model = dict(text=text, prompt=prompt, text_pair=text_pair, ids=ids, image=image,
+                           against_text=against_text, against_image=against_image)
     if isinstance(source, Recorded):
         for word, value in (inputs_of_model | dict(axes=axes or None)).items():
             if value is not None:
@@ -116,14 +119,15 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
                        name=name or "memory")
 
 
-def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, truncate: bool, ignore_code: bool,
-               tokens: Any, axes: str, sums: str, nan: str) -> Source:
+def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, against_text: Any,
+               against_image: Any, truncate: bool, ignore_code: bool, tokens: Any, axes: str, sums: str, nan: str) -> Source:
     texts, prompts = ([one] if isinstance(one, str) else list(one or []) for one in (text, prompt))
     images = [image] if isinstance(image, (str, os.PathLike)) else list(image or [])
     inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[int(one) for one in ids or []],
                           images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
                           tokens=[str(token) for token in tokens or []], prompts=prompts,
-                          ignore_code=ignore_code, **read_words(sums, nan))
+                          ignore_code=ignore_code, against_text=against_text,
+                          against_image=against_image and os.fspath(against_image), **read_words(sums, nan))
     if len(inputs) == 0:
         raise Error(f"{path}: is a model and has no input to run on; give `text`, `ids` or `image`")
     given = text is not None or prompt is not None or ids is not None or image is not None

@@ -128,12 +128,14 @@ RelevanceRequest relevance_request(const TargetRequest& target, int count, char*
 
 int run(int count, char** words) {
   if (count != 8 && count != 9 && count != 11) return 2;
-  const std::shared_ptr<const Model> model = Model::open(words[1]);
+  const bool reads = std::string(words[2]) == "ids";
+  const std::shared_ptr<const Model> model =
+      Model::open(words[1], false, reads ? Side::text : Side::image);
   GradientRequest request;
   request.target = words[4];
   if (std::string(words[5]) != "-") request.against = words[5];
   if (std::string(words[6]) != "-") request.row = std::atoi(words[6]);
-  if (std::string(words[2]) == "ids") {
+  if (reads) {
     TextInput input;
     for (const std::string& id : split(words[3])) input.ids.push_back(std::stoi(id));
     if (count == 8)

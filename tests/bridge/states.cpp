@@ -57,10 +57,12 @@ void write_states(const std::shared_ptr<const Model>& owned, const Matrix& rows,
 }
 
 int run(int count, char** words) {
-  const std::shared_ptr<const Model> model = Model::open(words[1]);
+  const bool sees = count > 2 && std::string(words[2]) == "pixels";
+  const std::shared_ptr<const Model> model =
+      Model::open(words[1], false, sees ? Side::image : Side::text);
   if (count == 5 && std::string(words[2]) == "ids")
     write_states(model, model->embed(read_ids(words[3])), words[4]);
-  else if (count == 7 && std::string(words[2]) == "pixels")
+  else if (count == 7 && sees)
     write_states(model,
                  model->embed(read_pixels(std::atoi(words[3]), std::atoi(words[4]), words[5])),
                  words[6]);

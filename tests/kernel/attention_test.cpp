@@ -10,6 +10,8 @@ struct Shape {
   int heads = 1, groups = 1;
   Sight sight;
   bool distances = false;
+  float cap = 0;
+  int buckets = 0;
 };
 
 // Queries, keys and values as columns of one wide matrix, which is how a model with one weight for
@@ -18,7 +20,9 @@ struct Input {
   Input(const Shape& shape, unsigned seed, float scale = 0.3f)
       : queries(shape.rows, shape.heads * shape.size, seed),
         both(shape.keys, 2 * shape.groups * shape.size, seed + 1),
-        distances(shape.heads, std::max(0, 2 * shape.keys - 1), seed + 2) {
+        distances(shape.heads, std::max(0, 2 * shape.keys - 1), seed + 2),
+        by_query(shape.rows, shape.heads * shape.buckets, seed + 3),
+        by_key(shape.keys, shape.heads * shape.buckets, seed + 4) {
     const int width = shape.groups * shape.size;
     const MatrixView wide = both.span();
     attention = {queries.span(),
@@ -29,8 +33,15 @@ struct Input {
                  scale,
                  shape.sight};
     if (shape.distances) attention.distances = distances.span();
+    attention.cap = shape.cap;
+    // Near distances have their own buckets, far ones share the last.
+    for (int k = 1 - shape.keys; k < shape.keys; ++k)
+      bucket_of.push_back(std::clamp(k + shape.buckets / 2, 0, std::max(0, shape.buckets - 1)));
+    if (shape.buckets > 0)
+      attention.buckets = {shape.buckets, by_query.span(), by_key.span(), bucket_of};
   }
-  Island queries, both, distances;
+  Island queries, both, distances, by_query, by_key;
+  std::vector<int> bucket_of;
   Attention attention;
 };
 
@@ -40,15 +51,25 @@ void plain_attention(const Attention& in, MatrixSpan out, const HeadMap& fused) 
   for (int r = 0; r < in.queries.rows(); ++r)
     for (int h = 0; h < in.heads; ++h) {
       const int column = h / (in.heads / in.groups) * size;
-      const int end = in.sight.causal ? in.sight.first + r + 1 : in.keys.rows();
-      const int begin = in.sight.window > 0 ? std::max(0, end - in.sight.window) : 0;
+      const int at = in.sight.first + r, near = in.sight.window;
+      int begin = 0, end = in.sight.causal ? at + 1 : in.keys.rows();
+      if (near > 0) {
+        begin = std::max(0, at - near + 1);
+        end = std::min(end, at + near);
+      }
       std::vector<float> p(static_cast<size_t>(in.keys.rows()));
       float largest = -std::numeric_limits<float>::infinity(), sum = 0;
       for (int j = begin; j < end; ++j) {
         for (int d = 0; d < size; ++d) p[j] += in.queries(r, h * size + d) * in.keys(j, column + d);
         p[j] *= in.scale;
-        if (in.distances.rows() > 0)
-          p[j] += in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1);
+        if (in.cap != 0) p[j] = in.cap * std::tanh(p[j] / in.cap);
+        const int distance = j - at + in.keys.rows() - 1;
+        if (in.distances.rows() > 0) p[j] += in.distances(h, distance);
+        if (in.buckets.count > 0) {
+          const int column = h * in.buckets.count + in.buckets.of[static_cast<size_t>(distance)];
+          if (in.buckets.queries.rows() > 0) p[j] += in.buckets.queries(r, column);
+          if (in.buckets.keys.rows() > 0) p[j] += in.buckets.keys(j, column);
+        }
         largest = std::max(largest, p[j]);
       }
       for (int j = begin; j < end; ++j) sum += p[j] = std::exp(p[j] - largest);
@@ -77,6 +98,9 @@ class AttentionKernel : public EachKernel {
  protected:
   void check(const Shape& shape, HeadMap fused, bool wants_out = true) {
     Input input(shape, 1);
+    check(shape, input, fused, wants_out);
+  }
+  void check(const Shape& shape, Input& input, HeadMap fused, bool wants_out = true) {
     const int rows = wants_out ? shape.rows : 0, width = shape.heads * shape.size;
     const bool wants_map = fused.count > 0;
     Island got(rows, width, 5), plain(rows, width, 5), exact(rows, width, 5);
@@ -153,6 +177,43 @@ TEST_P(AttentionKernel, SeesOnlyItsWindow) {
   }
 }
 
+TEST_P(AttentionKernel, SeesItsWindowOnBothSides) {
+  for (int window : {1, 2, 5, 16, 31, 40, 1000}) {
+    check({70, 70, 8, 2, 1, {false, window, 0}});
+    check({3, 70, 8, 2, 1, {false, window, 20}});
+    check({20, 900, 8, 1, 1, {false, window, 400}});
+    check({1, 900, 8, 1, 1, {false, window, 3}});
+    check({300, 300, 16, 2, 1, {false, window, 0}, true});
+  }
+}
+
+TEST_P(AttentionKernel, CapsScores) {
+  for (int n = 1; n <= past_two_vectors; ++n) {
+    check({n, n, 5, 3, 1, {}, false, 0.5f});
+    check({1, n, 5, 2, 2, {true, 0, n - 1}, false, 0.5f});
+  }
+  check({300, 300, 16, 2, 1, {true, 40, 0}, true, 2});
+}
+
+TEST_P(AttentionKernel, AddsWhatBucketsAdd) {
+  for (int n = 1; n <= past_two_vectors; ++n) {
+    check({n, n, 5, 2, 2, {}, false, 0, 6});
+    check({1, n, 5, 2, 1, {false, 0, n / 2}, false, 0, 4});
+  }
+  check({300, 300, 16, 2, 2, {}, true, 0, 32});
+  check({30, 420, 33, 3, 3, {false, 50, 200}, false, 0, 16});
+}
+
+TEST_P(AttentionKernel, AddsBucketsOfQueriesOrOfKeysAlone) {
+  const Shape shape{40, 40, 8, 2, 2, {}, false, 0, 10};
+  const HeadMap fused{Reduce::sum, 0.5f, 0, 2, {}};
+  Input queries(shape, 1), keys(shape, 1);
+  queries.attention.buckets.keys = {};
+  keys.attention.buckets.queries = {};
+  check(shape, queries, fused);
+  check(shape, keys, fused);
+}
+
 TEST_P(AttentionKernel, JoinsTheHeadsThatAreAskedFor) {
   for (Reduce reduce : {Reduce::sum, Reduce::max, Reduce::min})
     for (int rows : {1, 30})
@@ -207,7 +268,7 @@ TEST_P(AttentionKernel, GivesARowTheSameBytesAloneAndAmongOthers) {
 TEST_P(AttentionKernel, GivesNaNToTheRowsThatSeeANaN) {
   for (const int rows : {3, 40})
     for (const int bad : {0, 11, 36, 39}) {
-      Input input({rows, 40, 6, 2, 2, {true, 0, 40 - rows}}, 4);
+      Input input({rows, 40, 6, 2, 2, {true, 0, 40 - rows}, false, bad > 20 ? 0.5f : 0}, 4);
       Matrix expected(rows, 12), expected_map(rows, 40), out(rows, 12), map(rows, 40);
       GetParam().network.attention(input.attention, expected,
                                    {Reduce::sum, 0.5f, 0, 2, expected_map});

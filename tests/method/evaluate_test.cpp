@@ -47,11 +47,13 @@ class ThreeTokens : public Source, public Differentiable {
     answer.target.logit = {"yes", 1, request.row.value_or(0), 2.0};
     answer.input.norm = norms;
     answer.input.times_input = {-1, 2, 1};
+    if (!request.against.empty()) answer.input.times_input = {5, 1, 3};
     return answer;
   }
   RelevanceAnswer relevance(const RelevanceRequest& request) override {
     EXPECT_EQ(request.target, asked.target);
     EXPECT_EQ(request.row, asked.row);
+    EXPECT_EQ(request.against, two ? "best" : "");
     RelevanceAnswer answer;
     answer.input = relevances[static_cast<size_t>(request.rule)];
     return answer;
@@ -69,8 +71,11 @@ class ThreeTokens : public Source, public Differentiable {
   Vector norms = {1, 3, 2};
   std::vector<Vector> relevances = {{-1, 3, 2}, {3, 2, 1}, {2, 1, 3}};  // by rule
   std::vector<double> costs = {0.1, 0.4, 0.2};
+  bool one_of_two() const override { return two; }
+
   GradientRequest asked;
   int outcomes = 0;
+  bool two = false;
 
  private:
   // Below it `diagonal` times the identity.
@@ -102,6 +107,18 @@ std::vector<double> means(const std::vector<MethodSpread>& methods, const std::s
 void expect_near(const std::vector<double>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-6) << k;
+}
+
+TEST(Evaluate, ExplainsTheDifferenceOfTwoClassesByMethodsThatFollowTheWholeModel) {
+  ThreeTokens source;
+  source.two = true;
+  const Evaluation result = evaluate(source, {});
+  const auto& methods = result.correlations[0].methods;
+  // Blank-out has the ranks 1 3 2, gradient x input now 3 1 2; relevance checks what it is asked.
+  expect_near(means(methods, "gradient-x-input"), {-1});
+  expect_near(means(methods, "frozen"), {1});
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_NE(result.notes[0].find("difference of both logits"), std::string::npos);
 }
 
 TEST(Evaluate, CorrelatesEachMethodAtEachLayerAsAPersonWould) {

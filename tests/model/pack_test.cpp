@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Source>> sources_of(const std::shared_ptr<const Mode
     about.heads.assign(static_cast<size_t>(about.layers), model->architecture().heads);
     if (packed && Pack::takes(text.ids.size()))
       out.push_back(std::make_unique<ModelSource>(model, about, text, std::vector<std::string>(),
-                                                  pack, place++));
+                                                  nullptr, pack, place++));
     else
       out.push_back(std::make_unique<ModelSource>(model, about, text));
   }

@@ -179,6 +179,15 @@ def test_evaluate_has_tables_that_sort(make, visit):
     assert page.locator("polyline").count() > 6
 
 
+def test_evaluate_says_how_many_of_several_true_tokens_are_found(make, visit):
+    path, result = make("evaluate", "pairs", "--limit", "4")
+    section = visit(path).get_by_label("Truth")
+    found = result["truth"]["found"]
+    assert "How many of several true tokens are on top" in section.text_content()
+    rows = section.locator("table").nth(1).locator("tbody tr")
+    assert rows.count() == len(found)
+
+
 TEXT = ("verb-number", "--text", SENTENCE)
 
 
@@ -215,6 +224,30 @@ def test_a_batch_is_one_page(make, visit, tmp_path):
     page.get_by_label("Item").select_option("1")
     page.wait_for_function("() => document.querySelectorAll('.ranking tbody tr').length === 5")
     close(page, result[1]["values"][0])
+
+
+def test_two_inputs_of_a_batch_stand_side_by_side(make, visit, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("The keys\nThe small key\n")
+    path, _ = make("rollout", "verb-number", "--text-file", str(texts), "--item", "all")
+    page = visit(path, "#beside=1")
+    second = page.locator("aside")
+    second.locator(".text [data-t]", has_text="small").wait_for()
+    second.locator("[data-t='2']").click()
+    assert "small" in second.locator(".question p").inner_text() and "pinned" not in page.url
+    page.keyboard.press("u")  # the keys go to where the pointer is
+    assert second.get_by_label("Unit").input_value() == "word" and "unit" not in page.url
+    page.locator("#beside").select_option("-1")
+    second.wait_for(state="detached")
+    assert "beside" not in page.url
+
+
+def test_the_cut_of_a_flow_is_a_graph(make, visit):
+    path, result = make("flow", "verb-number", "--text", SENTENCE, "--row", "cls", "--column", "2", "--cut", "--layers", "0:3")
+    page = visit(path)
+    page.locator(".graph .cut").first.wait_for()
+    assert page.locator(".graph .cut").count() == min(300, len(result["cut"]["layer"]))
+    assert "keys" in page.locator(".graph svg").text_content()
 
 
 def saved(page, name):

@@ -3,6 +3,7 @@
 Any transformers model, in double. Norms, activations and gates are found by what they call; attention by the
 interface that transformers has for it. Nothing here is shared with the engine.
 """
+import math
 import re
 from contextlib import contextmanager
 
@@ -41,7 +42,7 @@ class Changed(TorchFunctionMode):
     def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
         centred = x - x.mean(-1, keepdim=True)
         deviation = (centred.pow(2).mean(-1, keepdim=True) + eps).sqrt()
-        return centred / deviation.detach() * weight + bias
+        return centred / deviation.detach() * weight + (0 if bias is None else bias)
 
 
 def rms_norm(module):
@@ -64,8 +65,13 @@ def composed(module):
 
 
 def gated(module):
-    """down(act(gate) * up), or the same with both in one, as DINOv2 and Phi-3 have it."""
+    """down(act(gate) * up), or the same with both in one, as DINOv2, Phi-3 and ModernBERT have it."""
     def forward(x):
+        if hasattr(module, "wi_1"):
+            return module.wo(half(module.act(module.wi_0(x)) * module.wi_1(x)))
+        if hasattr(module, "Wi"):
+            gate, up = module.Wi(x).chunk(2, dim=-1)
+            return module.Wo(half(module.act(gate) * up))
         if hasattr(module, "gate_up_proj"):
             gate, up = module.gate_up_proj(x).chunk(2, dim=-1)
             return module.down_proj(half(module.activation_fn(gate) * up))
@@ -82,15 +88,19 @@ class Attention:
     def __init__(self):
         self.rule, self.kept = None, []
 
-    def __call__(self, module, query, key, value, mask, scaling=None, dropout=0.0, **rest):
+    def __call__(self, module, query, key, value, mask, scaling=None, dropout=0.0, softcap=None,
+                 position_bias=None, **rest):
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
         scores = query @ key.transpose(-1, -2)
         if self.rule == "attnlrp":
             scores = half(scores)
         scores = scores * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-        if mask is not None:
-            scores = scores + mask[..., :key.shape[-2]]
+        if softcap is not None:
+            scores = torch.tanh(scores / softcap) * softcap
+        for added in (mask, position_bias):
+            if added is not None:
+                scores = scores + added[..., :key.shape[-2]]
         weights = scores.softmax(-1)
         if self.rule == "frozen":
             weights = weights.detach()
@@ -111,12 +121,40 @@ def with_distances(module):
     return forward
 
 
+def disentangled(module):
+    """DeBERTa's attention: what distances add is linear in queries and in keys, and their own rows are constants."""
+    def forward(x, attention_mask, output_attentions=False, query_states=None, relative_pos=None, rel_embeddings=None):
+        shape = (*x.shape[:-1], module.num_attention_heads, -1)
+        query, key, value = (part(x).view(shape).transpose(1, 2)
+                             for part in (module.query_proj, module.key_proj, module.value_proj))
+        scale = 1 / math.sqrt(query.shape[-1] * (1 + ("c2p" in module.pos_att_type) + ("p2c" in module.pos_att_type)))
+        bias = None
+        if module.relative_attention:
+            span, n = module.pos_ebd_size, x.shape[1]
+            bucket = (relative_pos.reshape(n, n).long() + span).clamp(0, 2 * span - 1)
+            bias = 0
+            rows = lambda part: part(rel_embeddings[:2 * span]).detach().view(2 * span, shape[2], -1).transpose(0, 1)
+            picked = lambda scores, index: scores.gather(-1, index.expand(*scores.shape[:2], n, n))
+            if "c2p" in module.pos_att_type:
+                own = module.key_proj if module.share_att_key else module.pos_key_proj
+                bias = bias + picked(query @ rows(own).transpose(-1, -2), bucket) * scale
+            if "p2c" in module.pos_att_type:
+                own = module.query_proj if module.share_att_key else module.pos_query_proj
+                bias = bias + picked(key @ rows(own).transpose(-1, -2), bucket.T).transpose(-1, -2) * scale
+        mixed, weights = ATTENTION(module, query, key, value, bias, scaling=scale)
+        return mixed.reshape(*x.shape[:-1], -1), weights
+    return forward
+
+
+OWN_ATTENTION = {"MPNetSelfAttention": with_distances, "DisentangledSelfAttention": disentangled}
+
 ATTENTION = Attention()
 transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS.register("changed", ATTENTION)
 transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register("changed", transformers.masking_utils.eager_mask)
 
-LAYERS = re.compile(r"(DecoderLayer|TransformerBlock|GPT2Block|"
-                    r"(Bert|Roberta|Camembert|MPNet|Albert|Electra|GPTNeoX|ViT|DeiT|Dinov2|Dinov2WithRegisters)Layer)$")
+LAYERS = re.compile(r"(DecoderLayer|EncoderLayer|TransformerBlock|GPT2Block|T5Block|"
+                    r"(Bert|Roberta|Camembert|MPNet|Albert|Electra|DebertaV2|GPTNeoX|ViT|DeiT|Dinov2|"
+                    r"Dinov2WithRegisters)Layer)$")
 
 
 def layers_of(model):
@@ -128,16 +166,16 @@ def changed(model, rule):
     """The model with the rule in place; None leaves every derivative as it is."""
     ATTENTION.rule, ATTENTION.kept = rule, []
     model.set_attn_implementation("changed")
-    touched = [(module, with_distances(module)) for module in model.modules()
-               if type(module).__name__ == "MPNetSelfAttention"]
+    touched = [(module, OWN_ATTENTION[type(module).__name__](module)) for module in model.modules()
+               if type(module).__name__ in OWN_ATTENTION]
     if rule:
         for module in model.modules():
             name = type(module).__name__
-            if name.endswith("RMSNorm"):
+            if name.endswith("RMSNorm") or name == "T5LayerNorm":
                 touched.append((module, rms_norm(module)))
             elif COMPOSED.search(name):
                 touched.append((module, composed(module)))
-            elif any(hasattr(module, part) for part in ("gate_proj", "weights_in", "gate_up_proj")):
+            elif any(hasattr(module, part) for part in ("gate_proj", "weights_in", "gate_up_proj", "Wi", "wi_1")):
                 touched.append((module, gated(module)))
     for module, forward in touched:
         module.forward = forward

@@ -18,7 +18,6 @@ from command import HEADWATER, fails, files_in, run
     (["rollout", "x.npz", "--fuse", "maen"], "did you mean 'mean'?"),
     (["rollout", "x.npz", "--order", "discard_first"], "did you mean 'discard-first'?"),
     (["rollout", "x.npz", "--empty", "zeros"], "did you mean 'zero'?"),
-    (["rollout", "x.npz", "--row", "lst"], "did you mean 'last'?"),
     (["rollout", "x.npz", "--filter", "specal"], "did you mean 'special'?"),
     (["rollout", "x.npz", "-o", "x.pgn"], "did you mean '.png'?"),
     (["compare", "x.npz", "--by", "discards"], "did you mean 'discard'?"),

@@ -1,4 +1,5 @@
 """Every family against transformers' eager float32: hidden states and attention of every head within 1e-4."""
+import json
 import subprocess
 from pathlib import Path
 
@@ -17,19 +18,25 @@ def error(ours, theirs):
     return float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-9))
 
 
-def body_of(model):
-    return getattr(model, model.base_model_prefix, model)
+def body_of(model, text=True):
+    """Of a model with an encoder and a decoder, the encoder; of one with two towers, the one for the input."""
+    body = getattr(model, model.base_model_prefix, model)
+    if hasattr(body, "logit_scale"):
+        return body.text_model if text else body.vision_model
+    return body.get_encoder() if model.config.is_encoder_decoder else body
 
 
 def final_norm(body):
-    names = ("ln_f", "norm", "layernorm", "final_layer_norm")
-    return next((getattr(part, name) for part in (body, getattr(body, "decoder", None)) for name in names
-                 if hasattr(part, name)), None)
+    names = ("ln_f", "norm", "layernorm", "final_layer_norm", "final_norm", "post_layernorm")
+    if type(body).__name__ == "CLIPForImageClassification":
+        return None  # it reads the rows before the norm
+    parts = (body, *(getattr(body, name, None) for name in ("decoder", "encoder", "vision_model")))
+    return next((getattr(part, name) for part in parts for name in names if hasattr(part, name)), None)
 
 
 def expected(model, **inputs):
     """Hidden states before layer 0 and after each layer, without the final norm, and attention [L, H, n, n]."""
-    body, seen = body_of(model), []
+    body, seen = body_of(model, "input_ids" in inputs), []
     layers = next(module for module in body.modules() if isinstance(module, torch.nn.ModuleList))
     hooks = [layer.register_forward_hook(lambda module, given, out: seen.append(
         (given[0], out[0] if isinstance(out, tuple) else out))) for layer in layers]
@@ -83,7 +90,20 @@ def test_distances_of_mpnet_up_to_the_furthest(tmp_path):
     assert error(our_states, states) < LIMIT and np.abs(our_maps - maps).max() < LIMIT
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "mpnet"])
+def test_distances_of_deberta_up_to_the_furthest(tmp_path):
+    """As many buckets and positions as the published models have, and texts longer than the furthest distance."""
+    kind, config, entries = TEXT["deberta"]
+    model = make(kind, config, dict(entries, max_position_embeddings=512, position_buckets=256))
+    model.save_pretrained(tmp_path)
+    change = json.loads((tmp_path / "config.json").read_text()) | dict(max_relative_positions=512, max_position_embeddings=700)
+    (tmp_path / "config.json").write_text(json.dumps(change))
+    ids = torch.randint(4, 71, (1, 690), generator=torch.Generator().manual_seed(1))
+    states, maps = expected(model, input_ids=ids)
+    our_states, our_maps = ours(tmp_path, states, maps, "ids", ",".join(map(str, ids[0].tolist())))
+    assert error(our_states, states) < LIMIT and np.abs(our_maps - maps).max() < LIMIT
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "mpnet", "modernbert", "deberta", "t5"])
 def test_a_single_token_equals_eager(name, tmp_path):
     model = make(*TEXT[name])
     model.save_pretrained(tmp_path)

@@ -63,7 +63,8 @@ def test_headwater_knows_each_entry_that_transformers_reads(name, tmp_path):
              if isinstance(getattr(saved_config, key), (bool, int, float, str)) and key != "name_or_path"}
     path = tmp_path / "config.json"
     path.write_text(json.dumps(plain | json.loads(path.read_text())))
-    assert verdicts(path) == ["ok"]
+    notes = re.compile("; (only the encoder was run, not the decoder|the text was not padded to .* in training)")
+    assert [notes.sub("", said) for said in verdicts(path)] == ["ok"]
 
 
 def test_real_configs_run_where_transformers_runs_them():
@@ -136,6 +137,30 @@ def test_labels_may_be_numbers(tmp_path):
     saved("bert-classifier", tmp_path)
     change(tmp_path, id2label={"0": 1, "1": 5})
     assert ask("gradient", tmp_path, "--ids", "5,6,7", "--target", "5")["target"]["name"] == "5"
+
+
+def test_class_numbers_and_index_files_have_limits(tmp_path):
+    saved("bert-classifier", tmp_path)
+    change(tmp_path, id2label={"16777216": "far"})
+    assert "expected class numbers below 1048576 as keys" in fails(1, "info", tmp_path)
+    change(tmp_path, id2label={"0": "a", "1": "b"})
+    (tmp_path / "model.safetensors").unlink()
+    with open(tmp_path / "model.safetensors.index.json", "wb") as file:
+        file.truncate(6 << 30)  # sparse
+    assert "model.safetensors.index.json: is 6442450944 bytes long, expected at most" in fails(1, "info", tmp_path)
+
+
+def test_the_encoder_of_a_model_with_a_decoder_says_so(tmp_path):
+    saved("bart-both", tmp_path)
+    assert rollout(tmp_path)["notes"] == ["only the encoder was run, not the decoder"]
+    assert "was saved from BartForConditionalGeneration" in fails(1, "gradient", tmp_path, "--ids", "5,6,7")
+    assert "is a bart model that cannot predict the next word" in fails(1, "relevance", tmp_path, "--prompt", "a")
+
+
+def test_the_convolution_of_deberta_is_refused_by_name(tmp_path):
+    saved("deberta", tmp_path)
+    change(tmp_path, conv_kernel_size=3, conv_act="gelu")
+    assert "'conv_kernel_size' is 3, which headwater does not implement" in fails(1, "info", tmp_path)
 
 
 IDS = torch.tensor([[5, 9, 33, 7, 61, 12, 4]])

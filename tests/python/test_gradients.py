@@ -14,7 +14,7 @@ WORDS = ("MaskedLM", "LMHeadModel", "CausalLM", "BertForPreTraining")
 
 
 def has_head(entry):
-    return entry[0].endswith("LMHeadModel") or not entry[0].endswith("Model")
+    return entry[0].endswith("LMHeadModel") or not entry[0].endswith(("Model", "ConditionalGeneration"))
 
 
 WITH_HEAD = {name: entry for name, entry in {**TEXT, **IMAGES}.items() if has_head(entry)}
@@ -49,6 +49,11 @@ def logits_of(model, out):
     return logits[None] if logits.dim() == 1 else logits
 
 
+def words_of(body):
+    """The module that looks words up; T5's encoder has its own beside the one that it shares."""
+    return getattr(getattr(body, "encoder", None), "embed_tokens", None) or body.get_input_embeddings()
+
+
 class Torch:
     """A model run by torch, and differentiated: attention x gradient [L, H, n, n], dy/d embedding, embedding."""
 
@@ -56,7 +61,7 @@ class Torch:
         body = getattr(model, model.base_model_prefix, model)
         text = "input_ids" in inputs
         # Positions are added to an image's rows, so that the gradient is the same before and after.
-        module = body.get_input_embeddings() if text else body.embeddings
+        module = words_of(body) if text else getattr(body, "vision_model", body).embeddings
         hook = module.register_forward_hook(self.keep)
         if not text:
             inputs = {name: tensor.to(model.dtype) for name, tensor in inputs.items()}

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 from transformers.models.bit.image_processing_pil_bit import BitImageProcessorPil
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.models.deit.image_processing_pil_deit import DeiTImageProcessorPil
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from image_bridge import Engine, EngineError
@@ -88,6 +90,10 @@ CONFIGS = [
     (BitImageProcessorPil, {}),
     (BitImageProcessorPil, {"size": {"shortest_edge": 256}}),
     (BitImageProcessorPil, {"size": 97, "crop_size": 98, "resample": NEAREST}),
+    (CLIPImageProcessorPil, {}),
+    (CLIPImageProcessorPil, {"size": 97, "crop_size": 60}),
+    (SiglipImageProcessorPil, {}),
+    (SiglipImageProcessorPil, {"size": {"height": 60, "width": 40}}),
 ]
 
 
@@ -117,7 +123,8 @@ def test_files_of_older_versions_are_read(engine, tmp_path):
     cases = [({"feature_extractor_type": "ViTFeatureExtractor"}, "", ViTImageProcessorPil),
              ({"image_processor_type": "DeiTImageProcessorFast"}, "", DeiTImageProcessorPil),
              ({}, "vit", ViTImageProcessorPil), ({}, "deit", DeiTImageProcessorPil),
-             ({}, "dinov2", BitImageProcessorPil), ({}, "dinov2_with_registers", BitImageProcessorPil)]
+             ({}, "dinov2", BitImageProcessorPil), ({}, "dinov2_with_registers", BitImageProcessorPil),
+             ({}, "clip", CLIPImageProcessorPil), ({}, "siglip", SiglipImageProcessorPil)]
     for more, model, kind in cases:
         (folder / "preprocessor_config.json").write_text(json.dumps(old | more))
         (folder / "config.json").write_text(json.dumps({"model_type": model}))
@@ -156,7 +163,7 @@ REFUSED = [
     ({"crop_size": {"shortest_edge": 5}}, "crop_size"), ({"image_mean": [1, 2]}, "image_mean"),
     ({"image_std": [1, 0, 1]}, "image_std"), ({"do_resize": "yes"}, "do_resize"), ({"do_pad": True}, "do_pad"),
     ({"crop_pct": 0.875}, "crop_pct"), ({"auto_map": {"AutoImageProcessor": "x.Y"}}, "auto_map"),
-    ({"image_processor_type": "CLIPImageProcessor"}, "CLIPImageProcessor"), ({"data_format": "channels_last"}, "data"),
+    ({"image_processor_type": "DPTImageProcessor"}, "DPTImageProcessor"), ({"data_format": "channels_last"}, "data"),
     ({"rescale_factor": "x"}, "rescale_factor"),
 ]
 

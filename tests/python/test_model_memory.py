@@ -26,3 +26,13 @@ def test_one_row_of_4096_tokens(long_llama, tmp_path, capsys):
     assert anonymous < 256 * MEGABYTE
     row = json.loads((tmp_path / "row.json").read_text())["values"][0]
     assert len(row) == 4096 and abs(sum(row) - 1) < 1e-3
+
+
+def test_layers_that_share_their_weights_are_held_once(tmp_path):
+    make("AlbertModel", "AlbertConfig",
+         dict(hidden_size=384, num_attention_heads=6, num_hidden_layers=2, intermediate_size=1536, embedding_size=16,
+              vocab_size=50)).save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | dict(num_hidden_layers=10_000)))
+    anonymous, _ = peak(["info", tmp_path])
+    assert anonymous < 64 * MEGABYTE  # 200 MB if each layer had its own norms and biases

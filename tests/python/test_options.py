@@ -66,6 +66,7 @@ def test_a_row_can_be_a_word():
     assert "has 'keys' 2 times, expected at least 3" in fails(1, "rollout", "verb-number", "--text", KEYS, "--row", "keys#3")
     assert "has no token 'kays'" in (message := fails(1, "rollout", "verb-number", "--text", KEYS, "--row", "kays"))
     assert message.endswith("did you mean 'keys'?")
+    assert fails(1, "rollout", "verb-number", "--text", KEYS, "--row", "lst").endswith("did you mean 'last'?")
 
 
 # What is compared and shown

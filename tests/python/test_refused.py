@@ -77,3 +77,15 @@ def test_generate_knows_what_text_means():
     assert fails(2, "generate", "facts", "--text", "a") == (
         "unknown option '--text': generate continues a prompt; did you mean '--prompt'?")
     assert "--text " not in run("generate", "--help").stdout
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["rollout", "verb-number", "The keys to the cabinet"], "give a text with --text"),
+    (["generate", "facts", "The red ball"], "give a text with --prompt"),
+    (["--row", "cls", "rollout", "verb-number"], "--row: stands before 'rollout'"),
+    (["verb-number"], "headwater rollout verb-number"),
+    (["explain", "verb-number"], "expected one of rollout, flow"),
+    (["relevance", "verb-number", "--text", "The keys", "--row", "2"], "'plural' is an output of token 0 '[CLS]'"),
+])
+def test_slips_are_met_with_the_way_on(words, sentence):
+    assert sentence in fails(2, *words)

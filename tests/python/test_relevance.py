@@ -17,12 +17,12 @@ class Followed:
     def __init__(self, model, inputs, rule, choice):
         text = "input_ids" in inputs
         body = getattr(model, model.base_model_prefix, model)
-        embeddings = body.get_input_embeddings() if text else None
-        norms = [m for name, m in body.named_modules() if name.endswith("embeddings.LayerNorm")]
+        norms = [m for name, m in body.named_modules() if name in (
+            "embeddings.LayerNorm", "embeddings.norm", "vision_model.pre_layrnorm")]
         self.words, self.sums, self.outputs = None, None, []
         hooks = [layer.register_forward_hook(self.keep_output) for layer in layers_of(model)]
         # Word, position and type together: what the embedding's norm gets, or the first layer if there is none.
-        before = norms[0] if text and norms else layers_of(model)[0]
+        before = norms[0] if norms else layers_of(model)[0]
         hooks.append(before.register_forward_pre_hook(self.keep_sums))
         if not text:
             inputs = {name: tensor.to(model.dtype) for name, tensor in inputs.items()}
@@ -58,7 +58,7 @@ class Followed:
 
 def is_bias(name):
     # The bias of the patches is part of their rows.
-    return name.endswith("bias") and "patch_embeddings" not in name
+    return name.endswith("bias") and "patch_embedding" not in name
 
 
 def product(rows):

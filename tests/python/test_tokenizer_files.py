@@ -122,6 +122,29 @@ def albert_files(folder):
     return hf.AlbertTokenizer, "albert"
 
 
+def deberta_files(folder):
+    pieces(folder, "spm", control_symbols="[CLS],[SEP]", pad_id=0, unk_id=3, bos_id=-1, eos_id=-1, pad_piece="[PAD]",
+           unk_piece="[UNK]")
+    return hf.DebertaV2Tokenizer, "deberta-v2"
+
+
+def deberta_lower_files(folder):
+    deberta_files(folder)
+    settings(folder, tokenizer_class="DebertaV2Tokenizer", do_lower_case=True, split_by_punct=True)
+    return hf.DebertaV2Tokenizer, "deberta-v2"
+
+
+def t5_files(folder):
+    pieces(folder, "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>")
+    return hf.T5Tokenizer, "t5"
+
+
+def bart_files(folder):
+    write_merges(folder, roberta())
+    settings(folder, tokenizer_class="BartTokenizer")
+    return hf.RobertaTokenizer, "bart"
+
+
 def llama_files(folder):
     pieces(folder, "tokenizer", size=600, model_type="bpe", byte_fallback=True, normalization_rule_name="identity",
            split_digits=True, remove_extra_whitespaces=False)
@@ -137,7 +160,8 @@ def mistral_files(folder):
 
 
 KINDS = [bert_files, cased_files, added_files, decoder_files, gpt2_files, opt_files, roberta_files, roberta_space_files,
-         qwen2_files, xlm_files, camembert_files, albert_files, llama_files, mistral_files]
+         qwen2_files, xlm_files, camembert_files, albert_files, deberta_files, deberta_lower_files, t5_files, bart_files,
+         llama_files, mistral_files]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
@@ -148,7 +172,8 @@ def kind(request, tmp_path):
 
 def test_tokens_are_those_of_transformers(kind):
     tokenizer, path = kind
-    some = [*PLAIN, *LINES, TEXT, *islice(texts(1), 600), "a [MASK] b", "x <mask> y", "<s>z</s>", "Köln<new>[CLS]"]
+    some = [*PLAIN, *LINES, TEXT, *islice(texts(1), 600), "a [MASK] b", "x <mask> y", "<s>z</s>", "Köln<new>[CLS]",
+            "a <extra_id_0> b<extra_id_99>"]
     asked = [(text, special) for text in some for special in (True, False)]
     for (text, special), ours in zip(asked, answers(path, [request(*[text, None, special]) for text, special in asked]),
                                      strict=True):

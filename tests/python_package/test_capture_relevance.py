@@ -435,6 +435,16 @@ class Odd(torch.nn.Module):
         return self.head(x[:, 0])
 
 
+class Skips(Odd):
+    """What enters the first layer is used again after the last."""
+
+    def forward(self, x):
+        x = start = x * 1.5
+        for layer in self.layers:
+            x = layer(x)
+        return self.head((x + start).mean(1))
+
+
 class Calls(torch.nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -476,6 +486,15 @@ def test_a_part_that_the_rules_do_not_know_is_refused_by_its_name(function, sent
     torch.manual_seed(1)
     with pytest.raises(hw.Error, match=sentence):
         seen.relevance(1)
+
+
+def test_rows_that_are_used_again_later_count_there_too():
+    torch.manual_seed(0)
+    model, x = Skips(torch.nn.Identity()).double().eval(), torch.randn(1, 5, 8).double()
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(x)
+    facts = seen.relevance(1).relevance
+    assert facts["sum"] + facts["biases"] == pytest.approx(facts["output"], rel=1e-9) and not x.requires_grad
 
 
 def test_rules_say_what_a_part_is():

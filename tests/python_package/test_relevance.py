@@ -72,3 +72,20 @@ def test_what_cannot_be_is_refused(words, message):
 def test_attention_alone_has_no_relevance():
     with pytest.raises(hw.Error, match="is only attention"):
         hw.relevance(np.full((2, 3, 3), 1 / 3, np.float32))
+
+
+def test_why_two_texts_are_similar(tmp_path):
+    for file in (hw.models()["pairs"]).iterdir():
+        if file.is_file():
+            (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "modules.json").write_text(json.dumps([
+        {"path": "", "type": "sentence_transformers.models.Transformer"},
+        {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]))
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    found = hw.relevance(tmp_path, text="Ava left on Monday.", against_text="Ben left on Friday.")
+    assert found.relevance["target"]["name"] == "similarity to 'Ben left on Friday.'"
+    assert -1 <= found.relevance["output"] <= 1
+    assert found.relevance["sum"] + found.relevance["biases"] == pytest.approx(found.relevance["output"], abs=1e-3)
+    other = hw.gradient(tmp_path, text="Ava left on Monday.", against_text="Ava left on Monday.")
+    assert other.shape == (len(found.tokens), len(found.tokens))

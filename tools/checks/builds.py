@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from . import ROOT, run, tail
 
 FUZZ_TARGETS = ["fuzz_npy", "fuzz_npz", "fuzz_safetensors", "fuzz_torch", "fuzz_json", "fuzz_image",
-                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_sentencepiece", "fuzz_examples"]
+                "fuzz_preprocessor", "fuzz_config", "fuzz_tokenizer", "fuzz_sentencepiece", "fuzz_examples",
+                "fuzz_question"]
 
 
 def built(report, preset, *targets):

@@ -20,6 +20,7 @@ MAY_SEE = {
 LIBRARIES = [
     (re.compile(r"hwy/"), ("headwater/kernel/cpu/",), "Highway"),
     (re.compile(r"CLI/"), ("cli/parse.cpp",), "CLI11"),
+    (re.compile(r"boost/"), ("server/server.cpp", "server/connection.h"), "Boost"),
     (re.compile(r"nanobind/"), ("python/binding/",), "nanobind"),
     (re.compile(r"(cairo|pango|glib)"), ("headwater/output/",), "Cairo and Pango"),
     (re.compile(r"(png|jpeglib|jerror)[.]h"), ("headwater/model/image/",), "libpng and libjpeg"),

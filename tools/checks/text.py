@@ -76,10 +76,10 @@ NOT_OURS = re.compile(
     r"\b(?:NO_COLOR|FORCE_COLOR|CLICOLOR\w*|(?:cairo|pango|CAIRO|PANGO|Pango|Cairo)\w+|(?:np|torch|plt|ax)[.][\w.]+"
     r"|stop-color|color-scheme|color-interpolation\w*|text-anchor=\S+"
     r"|(?:utf8proc|onig)_\w+|\w*[Nn]ormalizers?(?:_\w+)?"  # "normalizer" is a word of tokenizer.json
-    r"|(?:png|PNG|JCS)_\w+|out_color_space|(?:do_)?center_crop|do_normalize"  # libpng, libjpeg, transformers
+    r"|(?:png|PNG|JCS)_\w+|out_color_space|(?:do_)?center_crop|do_normalize|normalize_(?:before|embedding)"  # libpng, libjpeg, transformers
     r"|initializer_\w+|quantization_config"
     r"|Beyond Attention Visualization)"  # the title of a paper
-    r"|\"(?:normalized|behavior|quantization)\\?\"")
+    r"|\"(?:normalized|Normalize|behavior|quantization)\\?\"")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 

@@ -1,17 +1,19 @@
 // The page: a head, what can be turned, and the views.
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Compare, LayerControls, Legend, Toolbar } from "./controls";
+import { Compare, LayerControls, Legend, named, Toolbar } from "./controls";
 import { EvaluationView, TableView } from "./evaluation";
-import { copy, FORMATS, save, type Views } from "./export";
-import { KEYS, listen } from "./keys";
+import type { Views } from "./export";
+import { Head, Help } from "./head";
+import { activate, listen } from "./keys";
 import { LayersView } from "./layers";
 import { MatrixView } from "./matrix";
 import { PictureView } from "./picture";
 import { Ranking } from "./ranking";
 import { Roller } from "./roller";
 import { written } from "./scale";
-import type { Session } from "./session";
+import { Session } from "./session";
+import { kept } from "./state";
 import { TextView } from "./text";
 
 interface With {
@@ -38,137 +40,6 @@ function useRedraw(session: Session, hover = false) {
   }, [session]);
 }
 
-function CopyButton({ text, label }: { text: string; label: string }) {
-  const [done, setDone] = useState("");
-  return (
-    <button
-      onClick={async () => {
-        setDone((await copy(text)) ? "Copied" : "Not allowed here");
-        setTimeout(() => setDone(""), 1500);
-      }}
-    >
-      {done || label}
-    </button>
-  );
-}
-
-function Head({ session, help, views }: With & { help: () => void; views: Views | null }) {
-  const { item, page, state } = session;
-  const details = [...item.details];
-  const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
-  return (
-    <header>
-      <div class="top">
-        <div>
-          <h1>{item.title}</h1>
-          <p class="details">{details.join(" \u00b7 ")}</p>
-          {item.about && <p class="about">{item.about}</p>}
-        </div>
-        <div class="actions">
-          {page.items.length > 1 && (
-            <div class="segments" role="group" aria-label="Result">
-              <button disabled={state.item === 0} onClick={() => session.update({ item: state.item - 1 })}>
-                {"\u2039"}
-                <span class="away">The one before</span>
-              </button>
-              <select
-                aria-label="Item"
-                value={String(state.item)}
-                onChange={(event) => session.update({ item: Number(event.currentTarget.value) })}
-              >
-                {page.items.map((one, k) => (
-                  <option key={k} value={String(k)}>
-                    {`${k + 1}: ${one.about ?? snippet(one)}`}
-                  </option>
-                ))}
-              </select>
-              <button
-                disabled={state.item === page.items.length - 1}
-                onClick={() => session.update({ item: state.item + 1 })}
-              >
-                {"\u203a"}
-                <span class="away">The next one</span>
-              </button>
-            </div>
-          )}
-          {views && (
-            <label class="field">
-              <span class="away">Export</span>
-              <select
-                id="export"
-                value=""
-                onChange={(event) => {
-                  const format = event.currentTarget.value as (typeof FORMATS)[number][0];
-                  event.currentTarget.value = "";
-                  void save(session, views, format);
-                }}
-              >
-                <option value="">Export&hellip;</option>
-                {FORMATS.map(([format, name]) => (
-                  <option key={format} value={format}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
-          )}
-          <button
-            onClick={() =>
-              session.update({
-                theme: state.theme === "system" ? (session.dark ? "light" : "dark") : "system",
-              })
-            }
-            title="Key: l"
-          >
-            {theme[state.theme]}
-          </button>
-          <button onClick={help} aria-label="Keys" title="Key: ?">
-            ?
-          </button>
-        </div>
-      </div>
-      {page.command && (
-        <div class="command">
-          <code>{page.command}</code>
-          <CopyButton text={page.command} label="Copy" />
-        </div>
-      )}
-    </header>
-  );
-}
-
-function snippet(item: Session["item"]): string {
-  if (item.kind !== "attribution") return item.title;
-  const { before, text, labels } = item.inputs;
-  const words =
-    text
-      .map((own, t) => before[t]! + own)
-      .join("")
-      .trim() || labels.slice(0, 6).join(" ");
-  return words.length > 40 ? words.slice(0, 39) + "\u2026" : words;
-}
-
-function Help({ close }: { close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current!.showModal(), []);
-  return (
-    <dialog ref={dialog} onClose={close} aria-label="Keys">
-      <h2>Keys</h2>
-      <dl>
-        {KEYS.map(([key, about]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{about}</dd>
-          </div>
-        ))}
-      </dl>
-      <button onClick={close}>Close</button>
-    </dialog>
-  );
-}
-
 /** The places of the largest values, by size. */
 function largest(values: Float32Array, count: number): number[] {
   const best: number[] = [];
@@ -180,6 +51,11 @@ function largest(values: Float32Array, count: number): number[] {
     if (best.length > count) best.pop();
   }
   return best;
+}
+
+/** The name before its ids, and the element that holds its views: a document has one main part. */
+function placeOf(session: Session): { name: string; Body: "main" | "div" } {
+  return { name: session.place.name, Body: session.place.linked ? "main" : "div" };
 }
 
 /** What the colours of the text answer, in words; also for those who listen. */
@@ -249,13 +125,18 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
     notes.push(
       `Numbers on this page are within ${(100 / steps).toFixed(1)} % of the largest of their row; .json and .npz hold them in full.`,
     );
+  const { name, Body } = placeOf(session);
   return (
-    <main>
+    <Body>
       <Toolbar session={session} />
       <Compare session={session} />
       <div class="views">
         <div class="column">
-          <section class="view-text" id="view1" aria-label={one.image ? "Image" : "Text"}>
+          <section
+            class="view-text"
+            id={name + "view1"}
+            aria-label={named(session, one.image ? "Image" : "Text")}
+          >
             <h2>{one.image ? "Image" : "Text"}</h2>
             <QuestionLine session={session} />
             {views.picture && <Host element={views.picture.root} />}
@@ -270,7 +151,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
               ))}
             </div>
           </section>
-          <section class="view-ranking" id="view4" aria-label="Ranking">
+          <section class="view-ranking" id={name + "view4"} aria-label={named(session, "Ranking")}>
             <h2>Ranking</h2>
             <div class="ranking" tabIndex={0} role="group" aria-label="Ranked tokens">
               <Ranking session={session} />
@@ -278,13 +159,13 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
           </section>
         </div>
         <div class="column">
-          <section class="view-matrix" id="view2" aria-label="Matrix">
+          <section class="view-matrix" id={name + "view2"} aria-label={named(session, "Matrix")}>
             <h2>Matrix</h2>
             <Host element={views.matrix.root} />
             {views.matrix.shade && <Legend session={session} shade={views.matrix.shade} label="all values" />}
           </section>
           {(hasLayers || couldHave) && (
-            <section class="view-layers" id="view3" aria-label="Layers">
+            <section class="view-layers" id={name + "view3"} aria-label={named(session, "Layers")}>
               <h2>Layers</h2>
               {hasLayers ? (
                 <>
@@ -300,7 +181,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             </section>
           )}
           {notes.length > 0 && (
-            <section class="notes" aria-label="Notes">
+            <section class="notes" aria-label={named(session, "Notes")}>
               <h2>Notes</h2>
               <ul>
                 {notes.map((note) => (
@@ -311,16 +192,17 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
           )}
         </div>
       </div>
-    </main>
+    </Body>
   );
 }
 
-function App({ session }: With) {
+export function App({ session }: With) {
   useRedraw(session);
   const [help, setHelp] = useState(false);
   const [roller] = useState(() => new Roller(session));
   const drawn = useRef<{ key: string; drawn: Drawn } | null>(null);
   const { item } = session;
+  const { name, Body } = placeOf(session);
   const open = useRef(help);
   open.current = help;
   const shows = item.kind === "attribution" || item.kind === "comparison";
@@ -329,8 +211,8 @@ function App({ session }: With) {
   const now = shows && session.grids ? drawn.current!.drawn : null;
   now?.views.matrix.prepare(); // its scale is in the legend
   useEffect(() => {
-    document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
-    document.title = `${item.title} \u2013 ${item.details[0] ?? ""}`;
+    if (!name) document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
+    if (!name) document.title = `${item.title} \u2013 ${item.details[0] ?? ""}`;
     if (!now) return;
     for (const text of now.views.texts) text.render();
     now.views.picture?.render();
@@ -346,28 +228,37 @@ function App({ session }: With) {
       views.views.matrix.paint();
       views.layers.render();
     });
-    listen(session, {
+    const endKeys = listen(session, {
       help: () => setHelp((shown) => !shown),
-      export: () => document.getElementById("export")?.focus(),
+      export: () => document.getElementById(name + "export")?.focus(),
+      search: () => document.getElementById(name + "search")?.focus(),
       focus: (view) => {
-        const section = document.getElementById(`view${view}`);
+        const section = document.getElementById(`${name}view${view}`);
         section?.scrollIntoView({ block: "nearest" });
         section?.querySelector<HTMLElement>("[tabindex='0'], canvas, input, button")?.focus();
       },
       close: () => open.current,
     });
-    return end;
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const change = () => session.update({});
+    system.addEventListener("change", change);
+    return () => {
+      end();
+      endKeys();
+      system.removeEventListener("change", change);
+      roller.end();
+    };
   }, [session]);
   useRolling(session, roller);
   return (
-    <>
+    <div class="pane" onPointerEnter={() => activate(session)} onFocusIn={() => activate(session)}>
       <Head session={session} help={() => setHelp(true)} views={now?.views ?? null} />
-      {item.kind === "evaluation" && <EvaluationView item={item} />}
-      {item.kind === "table" && <TableView item={item} />}
+      {item.kind === "evaluation" && <EvaluationView item={item} Body={Body} />}
+      {item.kind === "table" && <TableView item={item} Body={Body} />}
       {now && <Results session={session} drawn={now} />}
-      <footer>headwater {session.page.headwater}. Nothing leaves this page.</footer>
+      {session.place.linked && <footer>headwater {session.page.headwater}. Nothing leaves this page.</footer>}
       {help && <Help close={() => setHelp(false)} />}
-    </>
+    </div>
   );
 }
 
@@ -394,7 +285,36 @@ function useRolling(session: Session, roller: Roller) {
   }, [begin, end, residual, item, session.grids !== null]);
 }
 
+/** The page: its result and, if the reader asks for it, another one beside it. */
+function PageApp({ session }: With) {
+  useRedraw(session);
+  const [second, setSecond] = useState<Session | null>(null);
+  const { beside } = session.state;
+  const there = beside >= 0 && beside < session.page.items.length;
+  useEffect(() => {
+    if (!there) return setSecond(null);
+    const place = { name: "second", linked: false };
+    const other = new Session(session.page, `#item=${beside}`, place, kept(session.state));
+    let stale = false;
+    void other.load().then(() => stale || setSecond(other));
+    const end = session.onChange(() => other.update({})); // as dark as the first
+    return () => {
+      stale = true;
+      end();
+    };
+  }, [there ? beside : -1]);
+  return (
+    <div class={second ? "panes two" : ""}>
+      <App session={session} />
+      {second && (
+        <aside aria-label="Second result">
+          <App key={beside} session={second} />
+        </aside>
+      )}
+    </div>
+  );
+}
+
 export function start(session: Session, root: HTMLElement): void {
-  render(<App session={session} />, root);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => session.update({}));
+  render(<PageApp session={session} />, root);
 }

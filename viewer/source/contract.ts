@@ -110,7 +110,7 @@ export interface EvaluationRecord {
   count: number;
   options: Options;
   correlation: Record<string, Record<string, Spreads>>;
-  truth?: { methods: Record<string, Spreads>; chance: Spreads };
+  truth?: { methods: Record<string, Spreads>; found?: Record<string, Spreads>; chance: Spreads };
   faithfulness?: Record<
     string,
     { comprehensiveness: Spreads; sufficiency: Spreads; area: Spreads; curve: number[] }

@@ -68,7 +68,7 @@ export function Segments<Word extends string>(props: {
   return (
     <div class="segments" role="group" aria-label={props.label}>
       {props.words.map(([word, text]) => (
-        <button key={word} aria-pressed={word === props.value} onClick={() => props.take(word)}>
+        <button key={word} type="button" aria-pressed={word === props.value} onClick={() => props.take(word)}>
           {text}
         </button>
       ))}
@@ -101,13 +101,18 @@ function Slider(props: {
   );
 }
 
+/** A label that tells two views of one document apart. */
+export function named(session: Session, label: string): string {
+  return session.place.name ? `${label}, second result` : label;
+}
+
 export function Toolbar({ session }: With) {
   const { state, one } = session;
   const set = (change: Partial<State>) => session.update(change);
   const hideName = one.left_out ? "Hide what the filter left out" : "Hide special tokens";
   const canHide = one.left_out !== undefined || one.inputs.special.length > 0;
   return (
-    <div class="toolbar" role="toolbar" aria-label="View">
+    <div class="toolbar" role="toolbar" aria-label={named(session, "View")}>
       {one.mean || (
         <Segments
           label="Question"
@@ -163,7 +168,7 @@ export function Toolbar({ session }: With) {
         <span class="away">Search tokens</span>
         <input
           type="search"
-          id="search"
+          id={session.place.name + "search"}
           placeholder="Search tokens  /"
           value={state.search}
           onInput={(event) => set({ search: event.currentTarget.value })}
@@ -206,7 +211,7 @@ export function Compare({ session }: With) {
     ? rankCorrelation(session.valuesOf(question, session.firstLens), session.valuesOf(question, other))
     : NaN;
   return (
-    <div class="toolbar compare" role="toolbar" aria-label="Compare">
+    <div class="toolbar compare" role="toolbar" aria-label={named(session, "Compare")}>
       <Choice
         label="A"
         value={String(state.a)}

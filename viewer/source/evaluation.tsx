@@ -150,7 +150,7 @@ function layerTable(caption: string, methods: Record<string, Spreads>, first: nu
   return <Sortable caption={caption} head={head} rows={rows} tips={tips} />;
 }
 
-export function EvaluationView({ item }: { item: Evaluation }) {
+export function EvaluationView({ item, Body }: { item: Evaluation; Body: "main" | "div" }) {
   const { record } = item;
   const first = record.options.layers[0];
   const lines = (methods: Record<string, Spreads>) =>
@@ -163,7 +163,7 @@ export function EvaluationView({ item }: { item: Evaluation }) {
   const against = Object.keys(record.correlation);
   const methods = against.length ? Object.keys(record.correlation[against[0]!]!) : [];
   return (
-    <main class="evaluation">
+    <Body class="evaluation">
       {against.map((name) => (
         <section key={name} aria-label={`Against ${name}`}>
           <h2>Rank correlation with {name}</h2>
@@ -178,8 +178,18 @@ export function EvaluationView({ item }: { item: Evaluation }) {
       ))}
       {record.truth && (
         <section aria-label="Truth">
-          <h2>Share on the tokens that matter</h2>
+          <h2>How often the top token is a true one</h2>
           {layerTable(`Chance: ${record.truth.chance.mean[0]?.toFixed(3)}`, record.truth.methods, first)}
+          {record.truth.found && (
+            <>
+              <h2>How many of several true tokens are on top</h2>
+              {layerTable(
+                "Share of the top k tokens that are true, where k tokens are true",
+                record.truth.found,
+                first,
+              )}
+            </>
+          )}
         </section>
       )}
       {faithful.length > 0 && (
@@ -220,7 +230,7 @@ export function EvaluationView({ item }: { item: Evaluation }) {
           />
         </section>
       )}
-    </main>
+    </Body>
   );
 }
 
@@ -233,9 +243,9 @@ function flat(record: Record<string, unknown>, before = ""): [string, string][] 
   });
 }
 
-export function TableView({ item }: { item: Table }) {
+export function TableView({ item, Body }: { item: Table; Body: "main" | "div" }) {
   return (
-    <main class="evaluation">
+    <Body class="evaluation">
       <section aria-label="Record">
         <div class="wide">
           <table class="numbers record">
@@ -251,6 +261,6 @@ export function TableView({ item }: { item: Table }) {
           </table>
         </div>
       </section>
-    </main>
+    </Body>
   );
 }

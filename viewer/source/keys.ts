@@ -32,12 +32,21 @@ function next<Word>(words: readonly Word[], now: Word): Word {
 export interface Actions {
   help: () => void;
   export: () => void;
+  search: () => void;
   focus: (view: number) => void;
   close: () => boolean; // whether something was open
 }
 
-export function listen(session: Session, actions: Actions): void {
-  addEventListener("keydown", (event) => {
+// The place whose view takes the keys.
+let active = "";
+export function activate(session: Session): void {
+  active = session.place.name;
+}
+
+/** Returns what ends it. */
+export function listen(session: Session, actions: Actions): () => void {
+  const press = (event: KeyboardEvent) => {
+    if (active !== session.place.name) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as HTMLElement;
     const typing =
@@ -64,11 +73,13 @@ export function listen(session: Session, actions: Actions): void {
     else if ("abd".includes(event.key) && session.comparison)
       session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });
     else if (event.key === "e") actions.export();
-    else if (event.key === "/") document.getElementById("search")?.focus();
+    else if (event.key === "/") actions.search();
     else if (/^[1-4]$/.test(event.key)) actions.focus(Number(event.key));
     else return;
     event.preventDefault();
-  });
+  };
+  addEventListener("keydown", press);
+  return () => removeEventListener("keydown", press);
 }
 
 function step(session: Session, by: number): void {

@@ -1,9 +1,11 @@
 // How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
 // layers as a graph.
-import type { Attribution } from "./contract";
+import type { Attribution, Cut } from "./contract";
+import { graphOf } from "./graph";
 import type { Grid } from "./grid";
 import { paintPooled } from "./pool";
 import type { Roller, Ways } from "./roller";
+import type { Edge } from "./rollout";
 import { shadeFor, written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, showTip } from "./tip";
@@ -11,7 +13,6 @@ import { unpack } from "./unpack";
 
 const MOST_EDGES = 300;
 const MOST_ARCS = 200; // lines of a table
-const SVG = "http://www.w3.org/2000/svg";
 
 interface Strip {
   names: string[]; // of the layers, lowest first
@@ -171,13 +172,15 @@ export class LayersView {
     this.graph.replaceChildren();
     const { session } = this;
     const { cut } = session.one;
-    if (cut)
+    if (cut) {
+      if (session.one.columns) this.drawCut(cut);
       this.graph.append(
         edgeTable("The cut: the attention that limits the flow", session.one.inputs.labels, {
           ...cut,
           value: cut.capacity,
         }),
       );
+    }
     if (this.heads) this.graph.append(headTable(session, this.heads));
     const { edges: relevant } = session.one;
     if (relevant) {
@@ -192,61 +195,74 @@ export class LayersView {
     const { ways } = this;
     if (!ways || !ways.edges.length) return;
     const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
-    const labels = session.one.inputs.labels;
-    const used = [...new Set(edges.flatMap((edge) => [edge.from, edge.to]))].sort((a, b) => a - b);
-    const place = new Map(used.map((token, k) => [token, k]));
-    const levels = ways.levels.length;
-    const top = 8;
-    const step = 46;
-    const wide = Math.max(this.root.clientWidth, 24 * used.length + 60);
-    const high = top + (levels - 1) * step + 70;
     const begin = Math.max(0, session.state.begin);
-    const above = begin + levels - 2; // the map below the top level
-    const x = (token: number) => 40 + ((place.get(token)! + 0.5) * (wide - 50)) / used.length;
-    const y = (level: number) => top + level * step + 8;
-    const svg = make("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}` });
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", `The strongest ways through the layers: ${edges.length} of them`);
-    for (const edge of [...edges].reverse()) {
-      const level = above - edge.layer;
-      const [x0, y0, x1, y1] = [x(edge.from), y(level), x(edge.to), y(level + 1)];
-      const line = make("path", {
-        d: `M${x0} ${y0}C${x0} ${(y0 + y1) / 2} ${x1} ${(y0 + y1) / 2} ${x1} ${y1}`,
-        "stroke-width": Math.max(1, 18 * edge.share),
-        "stroke-opacity": Math.min(0.9, 0.25 + edge.share),
-        class: "way",
-      });
-      line.addEventListener("pointermove", (event) =>
-        showTip((event as PointerEvent).clientX, (event as PointerEvent).clientY, [
+    const { least } = session.state;
+    const nodes = ways.levels.flatMap((row, level) =>
+      [...row.keys()]
+        .filter((token) => row[token]! >= least)
+        .map((token) => ({ level, token, size: row[token]! })),
+    );
+    this.graph.append(
+      graphOf({
+        about: `The strongest ways through the layers: ${edges.length} of them`,
+        edges: edges.map((edge) => ({ ...edge, layer: edge.layer - begin })),
+        levels: this.levelNames(begin, ways.levels.length - 1),
+        nodes,
+        labels: session.one.inputs.labels,
+        wide: this.root.clientWidth,
+        kind: "way",
+        tip: (edge) => [
           `${(100 * edge.share).toFixed(1)} %`,
-          `layer ${session.one.options.layers[0] + edge.layer}: \u201c${labels[edge.from]}\u201d reads \u201c${labels[edge.to]}\u201d`,
-        ]),
-      );
-      line.addEventListener("pointerleave", hideTip);
-      svg.append(line);
-    }
-    ways.levels.forEach((level, k) => {
-      const name = k === levels - 1 ? "in" : String(session.one.options.layers[0] + begin + levels - 2 - k);
-      svg.append(make("text", { x: 22, y: y(k) + 4, "text-anchor": "end", class: "axis" }, name));
-      for (const token of used)
-        if (level[token]! >= session.state.least)
-          svg.append(
-            make("circle", { cx: x(token), cy: y(k), r: 2 + 6 * Math.sqrt(level[token]!), class: "node" }),
-          );
-    });
-    for (const token of used)
-      svg.append(
-        make(
-          "text",
-          {
-            transform: `translate(${x(token)} ${y(levels - 1) + 16}) rotate(-45)`,
-            "text-anchor": "end",
-            class: "axis",
-          },
-          labels[token]!,
-        ),
-      );
-    this.graph.append(svg);
+          this.reads({ ...edge, layer: edge.layer + begin }),
+        ],
+      }),
+    );
+  }
+
+  /** "layer 3: 'it' reads 'key'". */
+  private reads({ layer, from, to }: Edge): string {
+    const { labels } = this.session.one.inputs;
+    const number = this.session.one.options.layers[0] + layer;
+    return `layer ${number}: \u201c${labels[from]}\u201d reads \u201c${labels[to]}\u201d`;
+  }
+
+  /** Of `count` layers from `begin` on, the topmost first, and of the input. */
+  private levelNames(begin: number, count: number): string[] {
+    const first = this.session.one.options.layers[0] + begin;
+    return [...Array.from({ length: count }, (_, k) => String(first + count - 1 - k)), "in"];
+  }
+
+  /** The cut of a flow: the attention that, if it is taken away, leaves nothing between output and input. */
+  private drawCut(cut: Cut): void {
+    const { one } = this.session;
+    const [first, end] = one.options.layers;
+    const order = [...cut.capacity.keys()].sort((a, b) => cut.capacity[b]! - cut.capacity[a]!);
+    const edges = order.slice(0, MOST_EDGES).map((k) => ({
+      layer: cut.layer[k]! - first,
+      from: cut.from[k]!,
+      to: cut.to[k]!,
+      share: cut.capacity[k]!,
+    }));
+    const ends = [
+      { level: 0, token: one.rows[0]!, size: 1 },
+      { level: end - first, token: one.columns![0]!, size: 1 },
+    ];
+    const caption = document.createElement("p");
+    caption.className = "soft";
+    caption.textContent = "The cut: together these weights limit the flow from the output to the input.";
+    this.graph.append(
+      caption,
+      graphOf({
+        about: `The cut: ${cut.layer.length} attention weights`,
+        edges,
+        levels: this.levelNames(0, end - first),
+        nodes: ends,
+        labels: one.inputs.labels,
+        wide: this.root.clientWidth,
+        kind: "way cut",
+        tip: (edge) => [written(edge.share), this.reads(edge)],
+      }),
+    );
   }
 }
 
@@ -308,11 +324,4 @@ function headTable(session: Session, heads: Grid): HTMLElement {
 /** Relevance also has the input, before any layer. */
 export function layerName(layer: number): string {
   return layer < 0 ? "in" : String(layer);
-}
-
-function make(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  if (text) element.textContent = text;
-  return element;
 }

@@ -38,6 +38,12 @@ export class Roller {
     return empty === "zero" ? "empty rows as zeros need the engine" : null;
   }
 
+  /** Ends the worker; nothing is asked after this. */
+  end(): void {
+    this.worker?.terminate();
+    this.worker = this.ready = null;
+  }
+
   private start(of: Attribution): Promise<void> {
     if (this.of === of && this.ready) return this.ready;
     this.of = of;

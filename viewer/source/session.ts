@@ -19,6 +19,12 @@ export interface Answer {
   hovering: boolean;
 }
 
+/** Where a session is shown. */
+export interface Place {
+  name: string; // "" for the first or only one of a document, and before the ids of any other
+  linked: boolean; // its view is in the address
+}
+
 export class Session {
   state: State;
   hovered: Question | null = null;
@@ -34,9 +40,12 @@ export class Session {
   private loading = 0;
   private waiting = false;
 
+  /** `like`: what was chosen in the view before. */
   constructor(
     readonly page: Page,
     hash: string,
+    readonly place: Place = { name: "", linked: true },
+    like: Partial<State> = {},
   ) {
     const first = page.items[0];
     this.start = { ...START };
@@ -45,7 +54,7 @@ export class Session {
       this.start.hide = true;
       this.start.renormalise = one.renormalise;
     }
-    this.state = fromHash(hash, this.start);
+    this.state = fromHash(hash, { ...this.start, ...like });
     const count = page.items.length;
     if (!(this.state.item >= 0 && this.state.item < count)) this.state.item = 0;
     if (this.isMean) this.state.ask = "from";
@@ -92,6 +101,8 @@ export class Session {
     return this.one.outputs !== undefined;
   }
   get dark(): boolean {
+    // A second view is as the first one.
+    if (this.place.name) return document.documentElement.dataset["theme"] === "dark";
     const { theme } = this.state;
     return theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   }
@@ -133,6 +144,7 @@ export class Session {
   }
 
   private remember(): void {
+    if (!this.place.linked) return;
     const hash = toHash(this.state, this.start);
     try {
       history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);

@@ -4,6 +4,7 @@ import { UNITS, type UnitKind } from "./units";
 
 export interface State {
   item: number;
+  beside: number; // another item, to the right of this one; -1: none
   a: number; // panel of a comparison
   b: number;
   show: "a" | "b" | "difference";
@@ -26,6 +27,7 @@ export interface State {
 
 export const START: State = {
   item: 0,
+  beside: -1,
   a: 0,
   b: 1,
   show: "a",
@@ -45,6 +47,21 @@ export const START: State = {
   theme: "system",
   search: "",
 };
+
+/** What stays as it was when another result is shown. */
+export function kept({
+  unit,
+  scale,
+  hide,
+  renormalise,
+  fold,
+  theme,
+  opacity,
+  least,
+  ask,
+}: State): Partial<State> {
+  return { unit, scale, hide, renormalise, fold, theme, opacity, least, ask };
+}
 
 /** Only what differs from `from`. */
 export function toHash(state: State, from: State = START): string {

@@ -17,6 +17,7 @@
 #include "headwater/kernel/cpu/attention_row-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"
+#include "headwater/kernel/cpu/scores-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
 #include "headwater/kernel/cpu/softmax-inl.h"
 #include "headwater/kernel/cpu/tile-inl.h"
@@ -98,7 +99,7 @@ class AttentionPart {
       double totals[2 * tile_rows];
       for (int r = 0; r < count; ++r) {
         const ScoreRow row{scores + r * row_step, part};
-        add_distances(in_, h, first + r, row, block.range);
+        finish_scores(in_, h, first + r, row, block.range);
         totals[r] = exp_row(row, seen_by(in_, first + r), block.range);
         join_map(first + r, h, row, block.range, totals[r]);
       }

@@ -13,6 +13,7 @@
 #include "headwater/core/threads.h"
 #include "headwater/kernel/cpu/linear_row-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"
+#include "headwater/kernel/cpu/scores-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
 #include "headwater/kernel/cpu/softmax-inl.h"
 #include "headwater/kernel/network.h"
@@ -61,7 +62,7 @@ class QueryRow {
                   Floats(), scores + std::ptrdiff_t{h} * key_room + j);
     for (int h = heads.first; h < heads.end; ++h) {
       const ScoreRow row{scores + std::ptrdiff_t{h} * key_room, depth_step};
-      add_distances(in_, h, r_, row, range_);
+      finish_scores(in_, h, r_, row, range_);
       totals[h] = exp_row(row, seen_, range_);
     }
   }

@@ -14,14 +14,16 @@
 #endif
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "headwater/core/parallel.h"
 #include "headwater/kernel/backward.h"
+#include "headwater/kernel/cpu/backward_map-inl.h"
+#include "headwater/kernel/cpu/backward_scores-inl.h"
 #include "headwater/kernel/cpu/backward_transpose-inl.h"
 #include "headwater/kernel/cpu/panel-inl.h"
 #include "headwater/kernel/cpu/query_rows-inl.h"
+#include "headwater/kernel/cpu/scores-inl.h"
 #include "headwater/kernel/cpu/scratch.h"
 #include "headwater/kernel/cpu/softmax-inl.h"
 #include "headwater/kernel/cpu/tile-inl.h"
@@ -29,14 +31,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
-
-// Fuses the map of a head with the heads before it.
-template <Reduce reduce>
-HWY_INLINE void join_vector(FloatVec v, bool first, int key, std::span<float> map) {
-  float* to = map.data() + key;
-  const int some = std::min(vector_floats, static_cast<int>(map.size()) - key);
-  store_some(first ? v : joined<reduce>(load_some(to, some), v), to, some);
-}
 
 class AttentionBackwardPart {
  public:
@@ -161,11 +155,14 @@ class AttentionBackwardPart {
     const int row_parts = (size_ + depth_step - 1) / depth_step;
     const int score_parts = (block.range.end + depth_step - 1) / depth_step;
     const auto width = static_cast<std::ptrdiff_t>(packed_rows(size_panels_));
+    // Scores, their slopes and, if there is a cap, its slopes.
+    const int kinds = in_.cap != 0 ? 3 : 2;
     float* rows = task_scratch(
-        static_cast<size_t>((row_parts + 2 * score_parts) * part + block.rows() * width));
+        static_cast<size_t>((row_parts + kinds * score_parts) * part + block.rows() * width));
     float* scores = rows + row_parts * part;
     float* slopes = scores + score_parts * part;
-    float* sums = slopes + score_parts * part;
+    float* sums = scores + kinds * score_parts * part;
+    const std::ptrdiff_t cap = 2 * score_parts * part;
     for (int h = heads.first; h < heads.first + heads.count; ++h) {
       const int group = h / heads_of_group_;
       copy_rows(block, in_.queries, h, in_.scale, part, rows);
@@ -176,7 +173,7 @@ class AttentionBackwardPart {
       }
       for (int r = 0; r < count; ++r)
         differentiate_row(block, r, heads, h, {scores + r * row_step, part},
-                          {slopes + r * row_step, part});
+                          {slopes + r * row_step, part}, cap);
       if (!has_scores()) continue;
       multiply_columns(block, packed_columns(group), part, slopes, sums, width);
       for (int r = 0; r < count; ++r)
@@ -237,10 +234,13 @@ class AttentionBackwardPart {
   }
 
   // Replaces a row of scores by P, keeps it, and fuses the map; then does the same with dP and dS.
+  // The slopes of the cap are kept `cap` floats after the scores.
   void differentiate_row(const QueryBlock& block, int r, const Heads& heads, int h,
-                         const ScoreRow& scores, const ScoreRow& slopes) const {
+                         const ScoreRow& scores, const ScoreRow& slopes, std::ptrdiff_t cap) const {
     const Floats d;
-    add_distances(in_, h, block.first + r, scores, block.range);
+    const bool capped = in_.cap != 0 && has_scores();
+    if (capped) keep_cap(in_, rule_.cap, scores, block.range, cap);
+    finish_scores(in_, h, block.first + r, scores, block.range);
     const double total = exp_row(scores, seen_by(in_, block.first + r), block.range);
     const FloatVec over = hn::Set(d, static_cast<float>(1 / total));
     const auto slope_at = [&](const float* at) { return slopes.data + (at - scores.data); };
@@ -261,16 +261,20 @@ class AttentionBackwardPart {
       sum = hn::Zero(d);
     });
     clear_after(block, row, to.weights);
-    join_map(block, r, h, scores, slopes);
+    join_products(fused_, rule_.positive, h, block.first + r, scores, slopes, block.range);
     if (!goes_on) return;
     along += double{hn::GetLane(hn::SumOfLanes(d, sum))};
     const FloatVec mean = hn::Set(d, static_cast<float>(along));
     for_vectors(scores, block.range, [&](int key, const float* at) {
-      const FloatVec ds = hn::Mul(hn::Load(d, at), hn::Sub(hn::Load(d, slope_at(at)), mean));
+      FloatVec ds = hn::Mul(hn::Load(d, at), hn::Sub(hn::Load(d, slope_at(at)), mean));
+      if (capped) ds = hn::Mul(ds, hn::Load(d, at + cap));
       hn::Store(ds, d, slope_at(at));
       hn::Store(ds, d, to.slopes + place_of(key, row));
     });
     clear_after(block, row, to.slopes);
+    if (in_.buckets.queries.rows() > 0)
+      add_to_query(in_, rule_.buckets, h, block.first + r, slopes, block.range,
+                   out_.bucket_queries);
   }
 
   // No row of the block sees the rest of the last panel.
@@ -286,38 +290,6 @@ class AttentionBackwardPart {
     const PackedPanel& panel = key_panels_[static_cast<size_t>(key / wide_panel)];
     return std::ptrdiff_t{panel.first} * slab_rows_ + std::ptrdiff_t{row} * panel.width + key -
            panel.first;
-  }
-
-  template <Reduce reduce>
-  void join_map(const QueryBlock& block, bool first, const ScoreRow& scores, const ScoreRow& slopes,
-                std::span<float> map) const {
-    const Floats d;
-    const FloatVec weight = hn::Set(d, fused_.weight);
-    const FloatVec least = hn::Set(d, rule_.positive ? 0 : -std::numeric_limits<float>::infinity());
-    for_vectors(scores, block.range, [&](int key, const float* at) {
-      const FloatVec dp = hn::Load(d, slopes.data + (at - scores.data));
-      const FloatVec v = hn::Max(least, hn::Mul(hn::Load(d, at), dp));
-      join_vector<reduce>(hn::Mul(weight, v), first, key, map);
-    });
-    if (!first) return;
-    std::fill_n(map.begin(), block.range.begin, 0.0f);
-    const int after = down_to(vector_floats, block.range.end + vector_floats - 1);
-    if (after < keys_) std::fill(map.begin() + after, map.end(), 0.0f);
-  }
-
-  void join_map(const QueryBlock& block, int r, int h, const ScoreRow& scores,
-                const ScoreRow& slopes) const {
-    const int place = h - fused_.first_head;
-    if (fused_.map.rows() == 0 || place < 0 || place >= fused_.count) return;
-    const std::span<float> map = fused_.map.row(block.first + r);
-    switch (fused_.reduce) {
-      case Reduce::sum:
-        return join_map<Reduce::sum>(block, place == 0, scores, slopes, map);
-      case Reduce::max:
-        return join_map<Reduce::max>(block, place == 0, scores, slopes, map);
-      case Reduce::min:
-        return join_map<Reduce::min>(block, place == 0, scores, slopes, map);
-    }
   }
 
   // Rows of the slab whose block sees the panel, from the slab's first on.
@@ -340,10 +312,15 @@ class AttentionBackwardPart {
     float* keys = task_scratch(static_cast<size_t>(2 * sizes) * static_cast<size_t>(panel.width));
     float* values = keys + std::ptrdiff_t{sizes} * panel.width;
     if (rows.count <= 0) std::fill_n(keys, 2 * std::ptrdiff_t{sizes} * panel.width, 0.0f);
-    for (int k = 0; k < heads_of_group_ && rows.count > 0; ++k) {
-      const Kept from = kept(heads, group * heads_of_group_ + k);
+    for (int k = 0; k < heads_of_group_; ++k) {
+      const int h = group * heads_of_group_ + k;
+      const Kept from = kept(heads, h);
       const std::ptrdiff_t at =
           std::ptrdiff_t{panel.first} * slab_rows_ + std::ptrdiff_t{rows.first} * panel.width;
+      if (has_scores() && in_.buckets.keys.rows() > 0)
+        add_to_keys(in_, rule_.buckets, h, slab_.first + rows.first, rows.count, add,
+                    from.slopes + at, panel, out_.bucket_keys);
+      if (rows.count <= 0) continue;
       for (int i = 0; i < sizes; i += tile_rows)
         with_width(panel.width, [&](auto vectors) {
           const std::ptrdiff_t row = std::ptrdiff_t{i} * row_step + rows.first;

@@ -26,9 +26,9 @@ struct Keys {
 // What the query of row r sees.
 inline Keys seen_by(const Attention& attention, int r) {
   const Sight& sight = attention.sight;
-  if (!sight.causal) return {0, attention.keys.rows()};
-  const int end = sight.first + r + 1;
-  return {sight.window > 0 ? std::max(0, end - sight.window) : 0, end};
+  const int place = sight.first + r, end = sight.causal ? place + 1 : attention.keys.rows();
+  if (sight.window == 0) return {0, end};
+  return {std::max(0, place - sight.window + 1), std::min(end, place + sight.window)};
 }
 
 inline int down_to(int step, int j) { return j / step * step; }
@@ -52,20 +52,6 @@ HWY_INLINE void for_vectors(const ScoreRow& row, Keys range, const Visit& visit)
     float* at = row.data + score_place(row.part, key);
     for (; key < stop; key += vector_floats, at += vector_floats) visit(key, at);
   }
-}
-
-// Adds what the distances between row r and the keys add to their scores.
-HWY_INLINE void add_distances(const Attention& in, int h, int r, const ScoreRow& row, Keys range) {
-  if (in.distances.rows() == 0) return;
-  const Floats d;
-  const int keys = in.keys.rows();
-  const float* first = in.distances.row(h).data() + keys - 1 - (in.sight.first + r);  // of key 0
-  for_vectors(row, range, [&](int key, float* at) {
-    const FloatVec more = key + vector_floats <= keys
-                              ? hn::LoadU(d, first + key)
-                              : load_first(d, first + key, static_cast<size_t>(keys - key));
-    hn::Store(hn::Add(hn::Load(d, at), more), d, at);
-  });
 }
 
 // Replaces the scores of the keys that are seen by exp(score - largest), all others of `range` by

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headwater/kernel/reference/reference.h"
+#include "headwater/kernel/reference/scores.h"
 
 namespace headwater::kernel {
 namespace plain {
@@ -117,29 +118,27 @@ void gated(Activation activation, Slope slope, MatrixView gradient, MatrixSpan g
     }
 }
 
-// A row of P and of dP, of head h; 0 in both for keys that the row does not see.
+// A row of P and of dP, of head h, and the slope of the cap; 0 for keys that the row does not see.
 struct HeadRow {
-  Doubles p, dp;
+  Doubles p, dp, slope;
 };
 
-HeadRow head_row(const Attention& in, MatrixView gradient, int h, int r) {
-  const int n = in.keys.rows(), size = in.queries.columns() / in.heads;
-  const int key = h / (in.heads / in.groups) * size;
-  const int end = in.sight.causal ? in.sight.first + r + 1 : n;
-  const int begin = in.sight.causal && in.sight.window > 0 ? std::max(0, end - in.sight.window) : 0;
-  HeadRow row{Doubles(static_cast<size_t>(n)), Doubles(static_cast<size_t>(n))};
+HeadRow head_row(const Attention& in, MatrixView gradient, Slope cap, int h, int r) {
+  const int size = in.queries.columns() / in.heads, key = h / (in.heads / in.groups) * size;
+  const auto n = static_cast<size_t>(in.keys.rows());
+  const Seen seen = seen_by(in, r);
+  HeadRow row{Doubles(n), Doubles(n), Doubles(n)};
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (int j = begin; j < end; ++j) {
-    for (int d = 0; d < size; ++d) {
-      row.p[j] += double{in.queries(r, h * size + d)} * in.keys(j, key + d);
+  for (int j = seen.begin; j < seen.end; ++j) {
+    const Score score = score_of(in, h, r, j);
+    for (int d = 0; d < size; ++d)
       row.dp[j] += double{gradient(r, h * size + d)} * in.values(j, key + d);
-    }
-    row.p[j] *= in.scale;
-    if (in.distances.rows() > 0)
-      row.p[j] += double{in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1)};
+    row.p[j] = score.value;
+    const double x = in.cap == 0 ? 0 : score.uncapped / in.cap;
+    row.slope[j] = in.cap == 0 ? 1 : slope_at(activated(Activation::tanh, x), x, cap);
     largest = std::max(largest, row.p[j]);
   }
-  for (int j = begin; j < end; ++j) sum += row.p[j] = std::exp(row.p[j] - largest);
+  for (int j = seen.begin; j < seen.end; ++j) sum += row.p[j] = std::exp(row.p[j] - largest);
   for (double& p : row.p) p /= sum;
   return row;
 }
@@ -166,22 +165,41 @@ void copy_down(const Doubles& from, MatrixSpan to) {
           static_cast<float>(from[static_cast<size_t>(j * std::ptrdiff_t{to.columns()} + k)]);
 }
 
+// Adds what a row's slopes give the numbers of its buckets.
+void add_to_buckets(const Attention& in, const AttentionRule& rule, const HeadRow& row,
+                    double along, int h, int r, Doubles& queries, Doubles& keys) {
+  const Buckets& buckets = in.buckets;
+  const int n = in.keys.rows();
+  for (int j = 0; j < n; ++j) {
+    const double ds = rule.buckets * row.p[j] * (row.dp[j] - along);
+    const int column = h * buckets.count + buckets.of[static_cast<size_t>(j - r + n - 1)];
+    const std::ptrdiff_t width = std::ptrdiff_t{in.heads} * buckets.count;
+    queries[static_cast<size_t>(r * width + column)] += ds;
+    keys[static_cast<size_t>(j * width + column)] += ds;
+  }
+}
+
 void attention(const Attention& in, MatrixView gradient, const AttentionRule& rule,
                const AttentionGradient& out, const HeadMap& fused) {
   const int n = in.keys.rows(), size = in.queries.columns() / in.heads;
   const std::ptrdiff_t width = in.keys.columns();
   Doubles dk(static_cast<size_t>(n * width)), dv(dk.size()), map(static_cast<size_t>(n));
+  const bool has_buckets = rule.scores != 0 && in.buckets.count > 0;
+  Doubles by_query(static_cast<size_t>(has_buckets ? std::ptrdiff_t{n} * in.heads * in.buckets.count
+                                                   : std::ptrdiff_t{0}));
+  Doubles by_key(by_query.size());
   for (int r = 0; r < in.queries.rows(); ++r) {
     for (int h = 0; h < in.heads; ++h) {
       const int key = h / (in.heads / in.groups) * size;
-      const HeadRow row = head_row(in, gradient, h, r);
+      const HeadRow row = head_row(in, gradient, rule.cap, h, r);
       join(fused, rule.positive, row, h, map);
       double along = 0;
       for (int j = 0; j < n; ++j) along += row.p[j] * row.dp[j];
+      if (has_buckets) add_to_buckets(in, rule, row, along, h, r, by_query, by_key);
       for (int d = 0; d < size; ++d) {
         double dq = 0;
         for (int j = 0; j < n; ++j) {
-          const double ds = rule.scores * in.scale * row.p[j] * (row.dp[j] - along);
+          const double ds = rule.scores * in.scale * row.p[j] * (row.dp[j] - along) * row.slope[j];
           const auto at = static_cast<size_t>(j * width + key + d);
           dq += ds * in.keys(j, key + d);
           dk[at] += ds * in.queries(r, h * size + d);
@@ -193,6 +211,10 @@ void attention(const Attention& in, MatrixView gradient, const AttentionRule& ru
     for (int j = 0; j < fused.map.columns(); ++j) fused.map(r, j) = static_cast<float>(map[j]);
   }
   if (rule.scores != 0) copy_down(dk, out.keys);
+  if (has_buckets) {
+    copy_down(by_query, out.bucket_queries);
+    copy_down(by_key, out.bucket_keys);
+  }
   copy_down(dv, out.values);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headwater/kernel/reference/reference.h"
+#include "headwater/kernel/reference/scores.h"
 
 namespace headwater::kernel {
 namespace plain {
@@ -90,22 +91,14 @@ void rotate(MatrixSpan x, int heads, MatrixView cosine, MatrixView sine) {
 
 // The softmax of head h in row r; 0 for keys that it does not see.
 std::vector<double> softmax(const Attention& in, int h, int r) {
-  const int size = in.queries.columns() / in.heads;
-  const int key = h / (in.heads / in.groups) * size;
-  const int place = in.sight.first + r;
-  const int end = in.sight.causal ? place + 1 : in.keys.rows();
-  const int begin = in.sight.causal && in.sight.window > 0 ? std::max(0, end - in.sight.window) : 0;
+  const Seen seen = seen_by(in, r);
   std::vector<double> row(in.keys.rows());
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (int j = begin; j < end; ++j) {
-    for (int d = 0; d < size; ++d)
-      row[j] += double{in.queries(r, h * size + d)} * in.keys(j, key + d);
-    row[j] *= in.scale;
-    if (in.distances.rows() > 0)
-      row[j] += double{in.distances(h, j - (in.sight.first + r) + in.keys.rows() - 1)};
+  for (int j = seen.begin; j < seen.end; ++j) {
+    row[j] = score_of(in, h, r, j).value;
     largest = std::max(largest, row[j]);
   }
-  for (int j = begin; j < end; ++j) sum += row[j] = std::exp(row[j] - largest);
+  for (int j = seen.begin; j < seen.end; ++j) sum += row[j] = std::exp(row[j] - largest);
   for (double& p : row) p /= sum;
   return row;
 }

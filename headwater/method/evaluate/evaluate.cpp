@@ -159,6 +159,7 @@ void Evaluator::add(Source& source, const Question& question) {
   record.line = question.line;
   record.tokens = example.tokens;
   record.target = maps.answer.target.logit;
+  one_of_two_ = one_of_two_ || differentiable(source).one_of_two();
   record.row = asked.value_or(record.target.row);
   record.gradient = std::move(maps.answer.input.norm);
   const std::vector<int> counted = counted_tokens(example, question, record.row);
@@ -264,6 +265,10 @@ Evaluation Evaluator::result(std::string file) const {
       out.notes.push_back(fmt::format("the truth is known for {} of {} examples", chances_.size(),
                                       out.examples.size()));
   }
+  if (one_of_two_)
+    out.notes.push_back(
+        "of two classes, relevance and gradient x input explain the difference of both logits, on "
+        "which the probability depends");
   for (size_t m = 0; m < faithfulness_.size(); ++m)
     out.faithfulness.push_back(spread_of(all_methods_[m], faithfulness_[m]));
   return out;

@@ -18,8 +18,9 @@
 //   chefer            over layers a ... l (gradient.h)
 //
 //   gradient-x-input  dy/de_j . e_j (gradient.h); this and the next for all layers at once
-//   frozen, attnlrp, integrated   relevance by these rules for y (relevance.h); integrated from
-//                     the mask token, or from zero where there is none
+//   frozen, attnlrp, integrated   relevance by these rules (relevance.h); integrated from the mask
+//                     token, or from zero where there is none. If y is one of two classes, p
+//                     depends on the difference of their logits alone, and these four explain that
 //
 // Correlation (Abnar and Zuidema 2020, tables 1 and 2): Spearman's rank correlation between a
 // method's row and a reference over the tokens of C, with average ranks for ties. Tables give the
@@ -91,6 +92,7 @@ class Evaluator {
   std::vector<Samples> correlations_;                    // for each reference
   Samples hits_, found_;                                 // for all methods
   size_t most_true_ = 0;                                 // tokens of an example
+  bool one_of_two_ = false;                              // classes
   std::vector<double> chances_;                          // one for each example
   std::vector<std::vector<Faithfulness>> faithfulness_;  // [method][example], for all methods
 };

@@ -10,6 +10,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
 #include "headwater/core/nearest.h"
+#include "headwater/core/parse_json.h"
 #include "headwater/core/utf8.h"
 
 namespace headwater {
@@ -99,8 +100,7 @@ class LineReader {
   LabelledInput read(std::string_view line, const std::string& where) {
     dom::object object;
     dom::element root;
-    const simdjson::padded_string text(line);
-    if (const auto error = parser_.parse(text).get(root))
+    if (const auto error = parse_json(parser_, line, root))
       fail("{}: is not JSON ({}), expected one object a line; check it", where,
            simdjson::error_message(error));
     if (root.get(object)) fail("{}: is not a JSON object, expected one; check it", where);

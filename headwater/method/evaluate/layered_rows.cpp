@@ -92,13 +92,18 @@ std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int
   for (LayeredRow* by_maps : {&single, &product, &relevance})
     if (wanted(by_maps->method)) out.push_back(std::move(*by_maps));
 
-  if (wanted("gradient-x-input"))
-    out.push_back({"gradient-x-input", {maps.answer.input.times_input}});
+  TargetRequest whole = target;
+  if (differentiable(source).one_of_two()) whole.against = "best";  // the other one
+  if (wanted("gradient-x-input")) {
+    if (!whole.against.empty())
+      maps.answer = differentiable(source).gradients({whole, options.fuse, {0, 0}}, {});
+    out.push_back({"gradient-x-input", {std::move(maps.answer.input.times_input)}});
+  }
   for (const RelevanceRule rule :
        {RelevanceRule::frozen, RelevanceRule::attnlrp, RelevanceRule::integrated})
     if (wanted(to_string(rule))) {
       RelevanceRequest request;
-      static_cast<TargetRequest&>(request) = target;
+      static_cast<TargetRequest&>(request) = whole;
       request.rule = rule;
       out.push_back({to_string(rule), {differentiable(source).relevance(request).input}});
     }

@@ -30,8 +30,9 @@ struct GradientMaps {
 GradientMaps gradient_maps(Source& source, const GradientRequest& request);
 
 /// Row `row` by `methods`, some of layered_methods() in their order: attention and gradient rules
-/// over options.layers, relevance for `target`. Ignores options.row. `maps` must be of the same
-/// layers and target, and is overwritten.
+/// over options.layers; relevance and gradient-x-input for `target`, against the other class if
+/// there are two. Ignores options.row. `maps` must be of the same layers and target, and is
+/// overwritten.
 std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int row,
                                      const std::vector<std::string>& methods,
                                      const TargetRequest& target, GradientMaps& maps);

@@ -43,8 +43,10 @@ void Workers::run(int tasks,
   std::atomic<int> next = 0;
   parallel_for(std::min(count(), tasks), [&](int worker) {
     try {
-      for (int k; (k = next.fetch_add(1)) < tasks;)
+      for (int k; (k = next.fetch_add(1)) < tasks;) {
+        if (before_) before_();
         task(*solvers_[static_cast<size_t>(worker)], worker, k);
+      }
     } catch (...) {
       next = tasks;
       throw;

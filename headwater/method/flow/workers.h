@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "headwater/kernel/flow/columns.h"
@@ -21,6 +22,9 @@ class Workers {
   /// n^2 x 4 bytes and 64 MB in all.
   int matrices_left() const { return matrices_left_; }
 
+  /// Called before each task, by any thread; what it throws ends the work.
+  void before_each(std::function<void()> call) { before_ = std::move(call); }
+
   /// Calls task(solver, worker, k) once for each k = 0 ... tasks - 1, in any order. If a task
   /// throws, the others stop and run() rethrows.
   void run(int tasks, const std::function<void(kernel::FlowSolver&, int worker, int k)>& task);
@@ -30,6 +34,7 @@ class Workers {
   std::unique_ptr<kernel::FlowColumns> columns_;
   std::vector<std::unique_ptr<kernel::FlowSolver>> solvers_;
   int matrices_left_ = 0;
+  std::function<void()> before_;
 };
 
 }  // namespace headwater

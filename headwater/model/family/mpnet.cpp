@@ -21,8 +21,8 @@ Architecture mpnet(const Config& config) {
   model.up = {"intermediate.dense"};
   model.down = {"output.dense"};
   model.feed_norm = "output.LayerNorm";
-  model.distance_bias = "encoder.relative_attention_bias.weight";
-  config.pass_over({"relative_attention_num_buckets"});  // the tensor has that many rows
+  model.distance_bias.table = "encoder.relative_attention_bias.weight";
+  config.pass_over({"relative_attention_num_buckets"});  // 32 are used, whatever it says
 
   TextEmbedding text;
   text.size = model.width;

@@ -10,9 +10,9 @@ namespace headwater::family {
 Architecture phi3(const Config& config) {
   Architecture model = llama_layout(config, 1.0);
   config.pass_over({"original_max_position_embeddings", "resid_pdrop", "embd_pdrop"});
-  // Older files call longrope "yarn".
-  if (model.rope->kind == "yarn")
-    fail("{}: rope_type 'yarn' means longrope here, which is not implemented; use another model",
+  // What transformers takes for it is not what the file says.
+  if (model.rope->kind == "longrope" && !config.has("original_max_position_embeddings"))
+    fail("{}: has no 'original_max_position_embeddings', expected one beside longrope; add it",
          config.name());
   model.epsilon = config.number_or("rms_norm_eps", 1e-5);
   model.query = model.key = model.value = {};

@@ -15,6 +15,11 @@ std::function<std::string(int)> numbered(std::string pattern) {
 
 kernel::Activation activation(const Config& config, std::string_view key,
                               std::string_view otherwise) {
+  return activation_named(config, key, config.text_or(key, otherwise));
+}
+
+kernel::Activation activation_named(const Config& config, std::string_view key,
+                                    std::string_view name) {
   using kernel::Activation;
   struct Known {
     std::string_view name;
@@ -34,7 +39,6 @@ kernel::Activation activation(const Config& config, std::string_view key,
       {"swish", Activation::silu},
       {"tanh", Activation::tanh},
   };
-  const std::string name = config.text_or(key, otherwise);
   const auto found = std::ranges::find(known, name, &Known::name);
   if (found == std::end(known)) {
     std::vector<std::string_view> names;

@@ -15,6 +15,10 @@ std::function<std::string(int)> numbered(std::string pattern);
 kernel::Activation activation(const Config& config, std::string_view key,
                               std::string_view otherwise = "gelu");
 
+/// The same for a name that `key` gives with something else around it.
+kernel::Activation activation_named(const Config& config, std::string_view key,
+                                    std::string_view name);
+
 /// Reads hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, layer_norm_eps and
 /// hidden_act: BERT's names, which most encoders use.
 void encoder_sizes(const Config& config, Architecture& model);

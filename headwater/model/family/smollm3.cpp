@@ -9,7 +9,7 @@ namespace headwater::family {
 Architecture smollm3(const Config& config) {
   Architecture model = llama_layout(config);
   model.groups = config.integer_or("num_key_value_heads", 4);
-  if (!config.has("rope_theta") && !config.has("rope_parameters")) model.rope->theta = 2e6;
+  model.rope = read_rope(config, model.head_size, *model.positions, {}, 2e6);
   const bool attention_bias = config.flag_or("attention_bias", false);
   for (LinearNames* one : {&model.query, &model.key, &model.value, &model.mixed})
     one->bias = attention_bias;

@@ -8,6 +8,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 
 namespace headwater {
 namespace {
@@ -37,9 +38,7 @@ dom::element parsed(dom::parser& parser, const std::string& path) {
     fail("{}: has {} bytes, expected at most {}; check the file", path, file.bytes().size(),
          largest_file);
   dom::element root;
-  if (const auto error =
-          parser.parse(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size())
-              .get(root))
+  if (const auto error = parse_json(parser, as_text(file.bytes()), root))
     fail("{}: is not JSON ({}), expected an object; check the file", path,
          simdjson::error_message(error));
   if (!root.is_object()) fail("{}: is not an object, expected one; check the file", path);
@@ -51,7 +50,7 @@ std::string text_at(const dom::element& object, std::string_view key) {
   return object.at_key(key).get(text) ? std::string() : std::string(text);
 }
 
-// "ViT", "DeiT" or "Bit".
+// "ViT", "DeiT", "Bit", "CLIP" or "Siglip".
 std::string family_of(const dom::element& root, const std::string& file,
                       const std::string& folder) {
   std::string type = text_at(root, "image_processor_type");
@@ -63,18 +62,20 @@ std::string family_of(const dom::element& root, const std::string& file,
     if (model == "vit") return "ViT";
     if (model == "deit") return "DeiT";
     if (model == "dinov2" || model == "dinov2_with_registers") return "Bit";
+    if (model.starts_with("clip")) return "CLIP";
+    if (model.starts_with("siglip")) return "Siglip";
     fail(
         "{}: names no image_processor_type, and the model_type of config.json is '{}', expected "
-        "vit, deit, dinov2 or dinov2_with_registers; add the image_processor_type",
+        "vit, deit, dinov2, clip or siglip; add the image_processor_type",
         file, model);
   }
-  for (const char* family : {"ViT", "DeiT", "Bit"})
+  for (const char* family : {"ViT", "DeiT", "Bit", "CLIP", "Siglip"})
     for (const char* kind :
          {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"})
       if (type == std::string(family) + kind) return family;
   fail(
-      "{}: image_processor_type is '{}', expected ViTImageProcessor, DeiTImageProcessor or "
-      "BitImageProcessor; other processors are not implemented",
+      "{}: image_processor_type is '{}', expected the ImageProcessor of ViT, DeiT, Bit, CLIP or "
+      "Siglip; other processors are not implemented",
       file, type);
 }
 
@@ -82,6 +83,7 @@ ProcessorConfig defaults(const std::string& family) {
   ProcessorConfig out;
   if (family == "ViT") return out;
   out.resample = Resample::bicubic;
+  if (family == "Siglip") return out;
   out.do_center_crop = true;
   if (family == "DeiT") {
     out.size = {.height = 256, .width = 256};
@@ -261,7 +263,7 @@ ProcessorConfig read_processor_config(const std::string& folder) {
   const std::string family = family_of(root, file, folder);
   ProcessorConfig config = defaults(family);
   config.file = file;
-  return Reader(std::move(config), family != "Bit").read(entries);
+  return Reader(std::move(config), family == "ViT" || family == "DeiT").read(entries);
 }
 
 }  // namespace headwater

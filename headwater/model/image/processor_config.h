@@ -28,10 +28,11 @@ struct ProcessorConfig {
 };
 
 /// Reads the "image_processor" of `folder`/processor_config.json, or else preprocessor_config.json,
-/// for the processors of ViT, DeiT and BiT (which DINOv2 uses). Missing and null entries have the
-/// processor's default in transformers. If the file names no processor, config.json's model_type
-/// selects it. Throws Error for a missing or broken file, for another processor, and for an entry
-/// that is not implemented here: only entries without effect are ignored.
+/// for the processors of ViT, DeiT, BiT (which DINOv2 uses), CLIP and SigLIP. Missing and null
+/// entries have the processor's default in transformers. If the file names no processor,
+/// config.json's model_type selects it. Throws Error for a missing or broken file, for another
+/// processor, and for an entry that is not implemented here: only entries without effect are
+/// ignored.
 ProcessorConfig read_processor_config(const std::string& folder);
 
 }  // namespace headwater

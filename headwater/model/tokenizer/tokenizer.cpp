@@ -7,6 +7,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 #include "headwater/model/tokenizer/added_tokens.h"
 #include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
@@ -90,10 +91,10 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
   constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs more memory
   if (json.size() > largest)
     fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
-  const simdjson::padded_string text(json);
   dom::parser parser;
   dom::element root;
-  if (const auto error = parser.parse(text).get(root))
+  const simdjson::padded_string text = pad_json(json);
+  if (const auto error = parse_padded(parser, text, root))
     fail("{}: is not JSON ({}), expected a tokenizer.json; check the file", name,
          simdjson::error_message(error));
   JsonPart file(root, name);

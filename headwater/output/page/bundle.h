@@ -13,6 +13,9 @@ struct BuiltFile {
 
 BuiltFile page_script();
 BuiltFile page_style();
+/// Those of a server's page, which holds the same views and a form to ask with.
+BuiltFile page_server_script();
+BuiltFile page_server_style();
 /// Unpacks the script; the only one that a page holds as it is.
 BuiltFile page_loader();
 

@@ -44,11 +44,24 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-std::string policy() {
+// What makes a page: that of a result, or that of a server.
+struct Shell {
+  BuiltFile script, style;
+  const char *may_connect, *promise;  // for its policy, and to those without JavaScript
+};
+Shell own_page() {
+  return {page_script(), page_style(), "",
+          " Nothing leaves the page: its security policy allows no request."};
+}
+Shell server_page() {
+  return {page_server_script(), page_server_style(), "connect-src 'self'; ", ""};
+}
+
+std::string policy(const Shell& shell) {
   return fmt::format(
-      "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'sha256-{}'; "
+      "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'sha256-{}'; {}"
       "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
-      page_loader().hash, page_script().hash, page_style().hash);
+      page_loader().hash, shell.script.hash, shell.style.hash, shell.may_connect);
 }
 
 std::string text_of(const Document& document, std::string_view name) {
@@ -61,40 +74,59 @@ std::string title_for(const std::vector<Document>& items) {
   return fmt::format("{} results", items.size());
 }
 
-}  // namespace
+void write_shell(const Shell& shell, const std::string& title, const std::string& data,
+                 const Sink& sink) {
+  sink("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+  sink(
+      fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", policy(shell)));
+  sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+  sink("<meta name=\"color-scheme\" content=\"light dark\">\n");
+  sink(fmt::format("<meta name=\"generator\" content=\"headwater {}\">\n", version()));
+  sink(fmt::format("<title>{}</title>\n<style>", html_text(title)));
+  sink(shell.style.text);
+  sink("</style>\n</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here.");
+  sink(shell.promise);
+  sink("</noscript>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
+  sink(inside_script(data));
+  sink("</script>\n<script type=\"text/plain\" id=\"packed\">");
+  sink(base64_of(gzip_of(shell.script.text)));
+  sink("</script>\n<script>");
+  sink(page_loader().text);
+  sink("</script>\n</body>\n</html>\n");
+}
 
-void write_page(const std::vector<ResultView>& results, const WriteOptions& options,
-                const Sink& sink) {
-  Document data;
+Document data_of(const std::vector<ResultView>& results, const WriteOptions& options) {
   std::vector<Document> items;
   for (const ResultView result : results) {
     Document& item = items.emplace_back(page_contents(result, options));
     if (items.size() <= options.abouts.size())
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
   }
-  const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
-  if (items.size() == 1)
+  if (!options.title.empty() && items.size() == 1)
     for (Field& field : items[0].fields)
-      if (field.name == "title") field.value = title;
+      if (field.name == "title") field.value = harmless(options.title);
+  Document data;
   data.fields = {{"headwater", std::string(version())}, {"command", options.command}};
   data.fields.push_back({"items", std::move(items)});
-  sink("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-  sink(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", policy()));
-  sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-  sink("<meta name=\"color-scheme\" content=\"light dark\">\n");
-  sink(fmt::format("<meta name=\"generator\" content=\"headwater {}\">\n", version()));
-  sink(fmt::format("<title>{}</title>\n<style>", html_text(title)));
-  sink(page_style().text);
-  sink(
-      "</style>\n</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here. "
-      "Nothing leaves the page: its security policy allows no request.</noscript>\n"
-      "<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
-  sink(inside_script(json_line(data)));
-  sink("</script>\n<script type=\"text/plain\" id=\"packed\">");
-  sink(base64_of(gzip_of(page_script().text)));
-  sink("</script>\n<script>");
-  sink(page_loader().text);
-  sink("</script>\n</body>\n</html>\n");
+  return data;
 }
+
+}  // namespace
+
+void write_page(const std::vector<ResultView>& results, const WriteOptions& options,
+                const Sink& sink) {
+  const Document data = data_of(results, options);
+  const auto& items = std::get<std::vector<Document>>(data.find("items")->value);
+  const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
+  write_shell(own_page(), title, json_line(data), sink);
+}
+
+std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options) {
+  return json_line(data_of(results, options));
+}
+
+void write_server_page(const Sink& sink) { write_shell(server_page(), "headwater", "{}", sink); }
+
+std::string server_page_policy() { return policy(server_page()) + "; frame-ancestors 'none'"; }
 
 }  // namespace headwater

@@ -1,9 +1,11 @@
-// A page that needs nothing: one HTML file with its data, its style and its script.
+// A page that needs nothing: one HTML file with its data, its style and its script; and the page of
+// a server, which asks for its data.
 //
 // The content security policy allows the two scripts and the style by their hashes, pictures from
 // data, and a worker from the script itself. Nothing else can run, and no request leaves the page.
 // Everything that comes from tokens is JSON in which <, > and & are escaped.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "headwater/output/sink.h"
@@ -15,5 +17,13 @@ namespace headwater {
 /// Writes one page for all results; the page has a list to choose from if there are several.
 void write_page(const std::vector<ResultView>& results, const WriteOptions& options,
                 const Sink& sink);
+
+/// What such a page holds, as JSON on one line: a server sends it to a page that is open already.
+std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options);
+
+/// The page of a server. It holds no result, and may send requests to where it came from alone.
+void write_server_page(const Sink& sink);
+/// Its policy for the response's header, which also keeps it out of frames.
+std::string server_page_policy();
 
 }  // namespace headwater

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Mapping, Unpack
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
 from .record import Record
+from .rows import Rows as FewRows, fold
 from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
 
 if TYPE_CHECKING:
@@ -84,10 +85,17 @@ class Answer:
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)
 
+        def folded(item: int, layer: int, rows: FewRows, options: Mapping[str, Any], as_it_is: bool,
+                   given: bool) -> FewRows | None:
+            record, keep = self.records[layer], self.real[item]
+            keep = keep if keep is None else keep.to(record.device)
+            return fold(record, item, keep, rows, options, as_it_is, given)
+
         one_place = len({record.device for record in self.records}) == 1
         return Maps(self.rows(), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
-                    coarse=all(record.is_half for record in self.records), notes=self.notes, images=self.images)
+                    coarse=all(record.is_half for record in self.records), notes=self.notes, images=self.images,
+                    fold=folded if self.device.type == "cuda" else None)
 
 
 def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:

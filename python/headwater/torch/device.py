@@ -16,6 +16,7 @@ from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
 from .products import product
+from .rows import Rows, first_rows, trusted
 
 if TYPE_CHECKING:
     from .maps import Maps
@@ -78,9 +79,38 @@ def prepare(map: Tensor, options: Mapping[str, Any]) -> Tensor:
 def prepared(maps: Maps, item: int, words: Mapping[str, Any], layers: range) -> Iterator[tuple[Tensor, Tensor]]:
     """Each layer's matrix, and how many of its rows were empty. Preset metrics leaves the lowest layer as it is."""
     for layer in layers:
-        map = maps.map(item, layer, words["fuse"])
+        yield prepared_layer(maps, item, words, layer, words["preset"] == "metrics" and layer == min(layers))
+
+
+def prepared_layer(maps: Maps, item: int, words: Mapping[str, Any], layer: int,
+                   as_it_is: bool) -> tuple[Tensor, Tensor]:
+    map = maps.map(item, layer, words["fuse"])
+    return map, torch.zeros((), dtype=torch.long, device=map.device) if as_it_is else prepare(map, words)
+
+
+def few_rows(maps: Maps, item: int, words: Mapping[str, Any], rows: list[int] | str, layers: range) -> Rows:
+    """Rows through all layers, by kernels that need no maps where there are some, else by one map at a time."""
+    ways = [(True, True), (True, False), (False, False)] if maps.fold is not None else [(False, False)]
+    for kernels, given in ways:
+        now = rows_by(maps, item, words, rows, layers, kernels, given)
+        if not kernels or trusted(now):
+            return now
+    raise AssertionError
+
+
+def rows_by(maps: Maps, item: int, words: Mapping[str, Any], rows: list[int] | str, layers: range, kernels: bool,
+            given: bool) -> Rows:
+    """`given`: sums of the forward pass may be used."""
+    n = len(maps.tokens[item])
+    now = first_rows(rows, n, maps.device)
+    for layer in layers:
         as_it_is = words["preset"] == "metrics" and layer == min(layers)
-        yield map, torch.zeros((), dtype=torch.long, device=map.device) if as_it_is else prepare(map, words)
+        folded = maps.fold(item, layer, now, words, as_it_is, given) if kernels and maps.fold is not None else None
+        if folded is None:
+            map, gone = prepared_layer(maps, item, words, layer, as_it_is)
+            folded = Rows(now.values.to(map.device) @ map, 0, n, now.empty + gone, exact=False)
+        now = folded
+    return now
 
 
 def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
@@ -93,12 +123,9 @@ def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
     total: Tensor | None = None
     empty: Any = 0
     if not by_layer and (isinstance(rows, str) or len(rows) < n):
-        total = torch.full((1, n), 1 / n, device=maps.device) if isinstance(rows, str) else \
-            torch.nn.functional.one_hot(torch.tensor(rows, device=maps.device), n).float()
         order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
-        for map, gone in prepared(maps, item, words, order):
-            total, empty = total @ map, empty + gone
-        return [total], int(empty)
+        few = few_rows(maps, item, words, rows, order)
+        return [few.values.to(maps.device)], int(few.empty)
     out = []
     lower, coarse = maps.lower(item), maps.coarse
     for map, gone in prepared(maps, item, words, range(begin, end)):

@@ -14,6 +14,8 @@ from torch import Tensor
 
 from ..errors import Error
 from . import switches
+from .away import put_away
+from .log_sums import kept_by
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
 
@@ -136,7 +138,8 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
             for thread in threads:
                 thread.deaf += 1
             try:
-                out, weights = function(module, query, key, value, attention_mask, **words)
+                with kept_by(record):
+                    out, weights = function(module, query, key, value, attention_mask, **words)
             finally:
                 for thread in threads:
                     thread.deaf -= 1
@@ -144,6 +147,8 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
             record.sinks = None
         if out.requires_grad:
             record.value, record.out = value, out
+        elif len(owners) == 1 and owners[0]._keeps_inputs:
+            record = put_away(record)
         for capture in owners:
             capture._keep(record, module, "interface")
         return out, weights

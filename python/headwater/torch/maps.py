@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 import numpy as np
 import torch
@@ -16,8 +16,13 @@ from ..protocols import Recorded
 from ..source import from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
 from .device import fused
 
+if TYPE_CHECKING:
+    from .rows import Rows as FewRows
+
 SUM_TOLERANCE = 1e-2  # how far the engine lets the sum of a row be from 1
 Rows = Callable[[int, int, str, int, int], Tensor]  # item, layer, fuse, first, count: [count, n] float32
+# item, layer, rows, options, whether the map is taken as it is, whether sums of the forward pass may be used
+Fold = Callable[[int, int, "FewRows", Mapping[str, Any], bool, bool], "FewRows | None"]
 
 
 def never(item: int) -> bool:
@@ -39,6 +44,7 @@ class Maps:
     coarse: bool = False  # whether the maps come from half precision
     notes: list[str] = field(default_factory=list)  # for every result
     images: list[list[ImageTokens]] = field(default_factory=list)  # of each item, of a vision-language model
+    fold: Fold | None = None  # rows through a layer without its map; returns None where it needs the map
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))

@@ -62,11 +62,30 @@ def product(a: Tensor, b: Tensor, *, lower: bool = False, coarse: bool = False, 
 
 
 def coarse_piece(a: Tensor, b_high: Tensor, b_low: Tensor) -> Tensor:
+    """Three products of halves; the fourth, of both low ones, is at most 2^-18 of the whole. Small ones come first."""
     a_high, a_low = halves(a)
-    piece = torch.mm(a_low, b_low, out_dtype=torch.float32)
-    piece += torch.mm(a_high, b_low, out_dtype=torch.float32)
+    piece = torch.mm(a_high, b_low, out_dtype=torch.float32)
+    add_product(piece, a_low, b_high)
     for first in range(0, len(b_high), LONG):
         part = slice(first, first + LONG)
-        piece += torch.mm(a_high[:, part], b_high[part], out_dtype=torch.float32)
-    piece += torch.mm(a_low, b_high, out_dtype=torch.float32)
+        add_product(piece, a_high[:, part], b_high[part])
     return piece
+
+
+_adds_in_place: dict[torch.device, bool] = {}  # whether a device adds such a product to a matrix in one operation
+
+
+def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a b, for half precision and a float32 total."""
+    device = total.device
+    if device not in _adds_in_place:
+        try:
+            probe, one = torch.ones(8, 8, device=device), torch.ones(8, 8, dtype=a.dtype, device=device)
+            torch.addmm(probe, one, one, out_dtype=torch.float32, out=probe)
+            _adds_in_place[device] = bool((probe == 9).all())
+        except (TypeError, RuntimeError, NotImplementedError):
+            _adds_in_place[device] = False
+    if _adds_in_place[device]:
+        torch.addmm(total, a, b, out_dtype=torch.float32, out=total)
+    else:
+        total += torch.mm(a, b, out_dtype=torch.float32)

@@ -45,6 +45,7 @@ class Record:
     heads_last: bool = True  # out is [B, Q, H, d], else [B, H, Q, d]
     dropout: float = 0.0
     mean: Tensor | None = None  # [B, Q, K] float32, the mean of the heads, if it came with the model's output
+    lse: Tensor | None = None  # [B, H, Q] float32, log sum_j exp(score), if it came with the model's output
     weights: Tensor | None = None  # [B, Q, K] float32, fused by `fuse`
     fuse: str = ""
     heads_of_weights: int = 1
@@ -203,6 +204,10 @@ class Record:
         plain, causal, window = self.sight(item, real, real_keys)
         if plain and self.device.type == "cpu":
             return self._by_engine(item, fuse, rows, real, real_keys, causal, window)
+        if self.device.type == "cuda" and real is real_keys:
+            from .kernels import map_of  # it needs this class
+            if (made := map_of(self, item, fuse, rows, real)) is not None:
+                return made
         return self._by_blocks(item, fuse, rows, real, real_keys)
 
     def _by_blocks(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,

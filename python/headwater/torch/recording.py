@@ -204,6 +204,11 @@ class Recording:
         return bool(words.get("output_attentions") or told or
                     getattr(getattr(self.model, "config", None), "output_attentions", False))
 
+    @property
+    def _keeps_inputs(self) -> bool:
+        """Whether the queries and keys of records stay until a method asks."""
+        return self._keep_what == "inputs" and self._listener is None
+
     def _keep(self, record: Record, module: torch.nn.Module, way: str, across: bool = False) -> None:
         if record.name or self._keep_what == "maps" or self._listener is not None:
             record = Record(**record.__dict__)

@@ -18,7 +18,7 @@ from torch.utils.checkpoint import checkpoint
 from ..errors import Error
 from .changed import changing
 from .memory import cut
-from .network import Network, tensors
+from .network import Network, is_stream, tensors
 from .parts import Stand, attention_kernels, leaves, rule_of
 from .passes import Call
 
@@ -95,7 +95,7 @@ def prepared(module: torch.nn.Module, call: Call, item: int, items: int,
     def plain(value: Any) -> Any:
         if isinstance(value, Tensor):
             value = value.clone() if value.is_inference() else value
-            return value.detach() if value.requires_grad else value
+            return value.detach()  # also where it has no gradient: rows become a leaf in place
         return value
 
     numbered = {str(k): value for k, value in enumerate(call.args)}
@@ -135,15 +135,16 @@ def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: F
         if id(x) in network.roots and wanted:
             found.rows = network.roots[id(x)][1]
             return None
-        if x.requires_grad and not wanted:
+        if is_stream(x) and not wanted:
             return None
         with network.paused():
-            leaf = x.detach().requires_grad_()
+            # The tensor itself where it can be: the model may use it again later.
+            leaf = x.detach().requires_grad_() if x.requires_grad else x.requires_grad_()
         if wanted:
             found.rows = leaf
         else:
             found.others.append(leaf)
-        return ((leaf, *args[1:]), words) if args else (args, {**words, str(name): leaf})
+        return None if leaf is x else ((leaf, *args[1:]), words) if args else (args, {**words, str(name): leaf})
 
     for layer in layers.children():
         stand.hook(layer.register_forward_pre_hook(enter, with_kwargs=True))

@@ -9,6 +9,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
 #include "headwater/model/tokenizer/base64.h"
+#include "headwater/model/tokenizer/files/kinds.h"
 #include "headwater/model/tokenizer/files/sentencepiece.h"
 #include "headwater/model/tokenizer/files/settings.h"
 #include "headwater/model/tokenizer/files/words.h"
@@ -21,59 +22,13 @@ namespace fs = std::filesystem;
 constexpr const char* sentencepiece_files[] = {"tokenizer.model", "sentencepiece.bpe.model",
                                                "spiece.model", "spm.model"};
 
-// How a class of transformers uses its files.
-struct Kind {
-  std::string_view name;  // of the class, without "Tokenizer"
-  enum class Files { words, merges, sentencepiece } files;
-  std::string_view bos, eos, unk, sep, pad, cls, mask;  // "": none
-};
-
-using Files = Kind::Files;
-constexpr Kind kinds[] = {
-    {"Bert", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
-    {"DistilBert", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
-    {"Electra", Files::words, "", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"},
-    {"MPNet", Files::words, "<s>", "</s>", "[UNK]", "</s>", "<pad>", "<s>", "<mask>"},
-    {"GPT2", Files::merges, "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "", "", "", ""},
-    {"Qwen2", Files::merges, "", "<|endoftext|>", "<|endoftext|>", "", "<|endoftext|>", "", ""},
-    {"Roberta", Files::merges, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
-    {"XLMRoberta", Files::sentencepiece, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
-    {"Camembert", Files::sentencepiece, "<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"},
-    {"Albert", Files::sentencepiece, "[CLS]", "[SEP]", "<unk>", "[SEP]", "<pad>", "[CLS]",
-     "[MASK]"},
-    {"Llama", Files::sentencepiece, "<s>", "</s>", "<unk>", "", "", "", ""},
-};
-
-std::string_view kind_of_family(const std::string& family) {
-  struct Pair {
-    std::string_view family, kind;
-  };
-  static constexpr Pair pairs[] = {
-      {"bert", "Bert"},
-      {"distilbert", "DistilBert"},
-      {"electra", "Electra"},
-      {"mpnet", "MPNet"},
-      {"gpt2", "GPT2"},
-      {"opt", "GPT2"},
-      {"qwen2", "Qwen2"},
-      {"qwen3", "Qwen2"},
-      {"roberta", "Roberta"},
-      {"albert", "Albert"},
-      {"xlm-roberta", "XLMRoberta"},
-      {"camembert", "Camembert"},
-      {"llama", "Llama"},
-      {"mistral", "Llama"},
-      {"phi3", "Llama"},
-  };
-  const auto found = std::ranges::find(pairs, family, &Pair::family);
-  return found == std::end(pairs) ? "" : found->kind;
-}
+using Files = TokenizerKind::Files;
 
 std::string text(bool flag) { return flag ? "true" : "false"; }
 
 class Composer {
  public:
-  Composer(const std::string& folder, const Kind& kind, TokenizerSettings settings)
+  Composer(const std::string& folder, const TokenizerKind& kind, TokenizerSettings settings)
       : folder_(folder), kind_(kind), settings_(std::move(settings)) {
     const std::pair<const char*, std::string_view> defaults[] = {
         {"bos_token", kind.bos},  {"eos_token", kind.eos}, {"unk_token", kind.unk},
@@ -114,10 +69,11 @@ class Composer {
         break;
       case Files::sentencepiece:
         model = read_pieces(normalizer);
-        before = kind_.name == "Llama" ? metaspace("\"split\":false,", prepend())
-                                       : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
-                                                     R"({{"type":"WhitespaceSplit"}},{}]}})",
-                                                     metaspace("\"split\":true,", prepend()));
+        before = kind_.name == "Llama"
+                     ? metaspace("\"split\":false,", prepend())
+                     : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
+                                   R"({}{}]}})",
+                                   split_first(), metaspace("\"split\":true,", prepend()));
         decoder = kind_.name == "Llama" ? llama_decoder() : metaspace("\"split\":true,", prepend());
     }
     // Ids of added tokens follow from their order.
@@ -171,9 +127,16 @@ class Composer {
         bytes);
   }
 
+  // What splits a text before its spaces are marked.
+  const char* split_first() const {
+    if (kind_.name != "DebertaV2") return R"({"type":"WhitespaceSplit"},)";
+    return flag("split_by_punct", false) ? R"({"type":"Punctuation","behavior":"Isolated"},)" : "";
+  }
+
   // Whether a mark for a space goes before every part of a text, before the first, or nowhere.
   const char* prepend() const {
-    if (!flag("add_prefix_space", true)) return "never";
+    if (!flag("add_prefix_space", true)) return kind_.name == "DebertaV2" ? "first" : "never";
+    if (kind_.name == "T5") return "always";
     return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
   }
 
@@ -219,10 +182,15 @@ class Composer {
       unknown = 3;
     } else if (kind_.name == "Albert") {
       unknown = 1;
+    } else if (kind_.name == "T5") {
+      unknown = 2;
     }
     for (size_t k = skipped; k < model.pieces.size(); ++k)
       pieces.emplace_back(model.pieces[k].text, model.pieces[k].score);
     if (kind_.name == "XLMRoberta" || kind_.name == "Camembert") front({named("mask_token")});
+    // T5 fills in gaps with these, of which the first have the last ids.
+    const int gaps = kind_.name == "T5" ? settings_.extra_ids : 0;
+    for (int k = gaps - 1; k >= 0; --k) front({fmt::format("<extra_id_{}>", k)});
     for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
     settings_.extra.clear();  // the file's own take their place
     for (const SentencePiece& piece : model.pieces) {
@@ -231,6 +199,12 @@ class Composer {
       AddedToken token;
       token.content = piece.text;
       token.special = control;
+      settings_.extra.push_back(token);
+    }
+    for (int k = gaps - 1; k >= 0; --k) {
+      AddedToken token;
+      token.content = fmt::format("<extra_id_{}>", k);
+      token.special = true;
       settings_.extra.push_back(token);
     }
     normalizer = piece_normalizer(model);
@@ -246,6 +220,14 @@ class Composer {
   std::string piece_normalizer(const SentencePieceModel& model) const {
     std::vector<std::string> steps;
     if (kind_.name == "Llama") return "null";
+    if (kind_.name == "DebertaV2") {
+      return fmt::format(
+          R"({{"type":"Sequence","normalizers":[{}{{"type":"Replace","pattern":{{"Regex":{}}},)"
+          R"("content":" "}},{{"type":"NFC"}},{{"type":"Strip","strip_left":false,)"
+          R"("strip_right":true}}]}})",
+          flag("do_lower_case", false) ? R"({"type":"Lowercase"},)" : "",
+          json_text(R"(\s{2,}|[\n\r\t])"));
+    }
     if (kind_.name == "Albert") {
       for (const char* quotes : {"``", "''"})
         steps.push_back(fmt::format(
@@ -293,7 +275,7 @@ class Composer {
   }
 
   std::string post_processor() const {
-    if (kind_.name == "Roberta" || kind_.name == "MPNet")
+    if (kind_.name == "Roberta" || kind_.name == "Bart" || kind_.name == "MPNet")
       return fmt::format(
           R"({{"type":"RobertaProcessing","sep":[{},{}],"cls":[{},{}],"trim_offsets":{},)"
           R"("add_prefix_space":{}}})",
@@ -302,8 +284,14 @@ class Composer {
           kind_.name != "MPNet" && flag("add_prefix_space", false));
     if (kind_.name == "XLMRoberta" || kind_.name == "Camembert")
       return sequence("bos_token", "eos_token", true);
-    if (kind_.files == Files::words || kind_.name == "Albert")
+    if (kind_.files == Files::words || kind_.name == "Albert" || kind_.name == "DebertaV2")
       return sequence("cls_token", "sep_token", false);
+    if (kind_.name == "T5") {
+      const std::string end = special("eos_token", 0);
+      return templated(fmt::format("{},{}", part('A', 0), end),
+                       fmt::format("{},{},{},{}", part('A', 0), end, part('B', 0), end),
+                       {"eos_token"});
+    }
     return ends();
   }
 
@@ -350,7 +338,7 @@ class Composer {
   }
 
   const std::string& folder_;
-  const Kind& kind_;
+  const TokenizerKind& kind_;
   TokenizerSettings settings_;
   Words words_;
 };
@@ -366,17 +354,14 @@ std::optional<std::string> compose_tokenizer(const std::string& folder, const st
   TokenizerSettings settings = read_tokenizer_settings(folder);
   const std::string name =
       settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
-  const auto kind = std::ranges::find(kinds, name, &Kind::name);
-  if (kind == std::end(kinds))
+  const TokenizerKind* kind = find_kind(name);
+  if (!kind)
     fail(
         "{}: has no tokenizer.json, and headwater does not know how {} is made of other files, "
         "expected one of {}; save it with AutoTokenizer and save_pretrained of transformers, or "
         "give `ids`",
-        folder, name.empty() ? "the tokenizer of a " + family + " model" : name + "Tokenizer", [] {
-          std::vector<std::string_view> names;
-          for (const Kind& one : kinds) names.push_back(one.name);
-          return fmt::format("{}", fmt::join(names, ", "));
-        }());
+        folder, name.empty() ? "the tokenizer of a " + family + " model" : name + "Tokenizer",
+        fmt::join(kind_names(), ", "));
   const bool there = kind->files == Files::words    ? has("vocab.txt")
                      : kind->files == Files::merges ? merges
                                                     : pieces;

@@ -2,11 +2,13 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 
 namespace headwater {
 namespace {
@@ -24,9 +26,7 @@ class JsonFile {
     std::error_code missing;
     if (!fs::exists(path_, missing)) return;
     const MappedFile file(path_);
-    const simdjson::padded_string text(reinterpret_cast<const char*>(file.bytes().data()),
-                                       file.bytes().size());
-    if (parser_.parse(text).get(object_))
+    if (parse_json(parser_, as_text(file.bytes()), object_))
       fail("{}: is not a JSON object, expected one; check the file", path_);
     exists_ = true;
   }
@@ -102,6 +102,10 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
       bool flag;
       if (!value.get(flag)) settings.flags.emplace(key, flag);
     }
+    int64_t extra_ids;
+    constexpr int64_t most = 10'000;
+    if (!config.object()["extra_ids"].get(extra_ids))
+      settings.extra_ids = static_cast<int>(std::clamp<int64_t>(extra_ids, 0, most));
     read_named(config, settings);
     dom::object decoder;
     if (!config.object()["added_tokens_decoder"].get(decoder)) {

@@ -20,6 +20,8 @@ struct TokenizerSettings {
   std::vector<AddedToken> extra;            // more special ones
   std::map<std::string, bool> flags;        // do_lower_case and so on
 
+  int extra_ids = 100;  // of T5
+
   bool flag_or(const std::string& name, bool otherwise) const;
 };
 

@@ -8,6 +8,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/json_part.h"
 
@@ -54,10 +55,9 @@ Words read_word_list(const std::string& path) {
 
 Words read_word_numbers(const std::string& path) {
   const MappedFile file(path);
-  const simdjson::padded_string text(text_of(file));
   dom::parser parser;
   dom::object object;
-  if (parser.parse(text).get(object))
+  if (parse_json(parser, text_of(file), object))
     fail("{}: is not a JSON object, expected tokens and their ids; check the file", path);
   Words words;
   for (const auto& [token, id] : object) words[std::string(token)] = read_id(id, path);

@@ -5,9 +5,9 @@
 #include "headwater/result/attribution.h"
 #include "headwater/source/source.h"
 
-namespace headwater::cli {
+namespace headwater {
 
 /// The fused map of each layer of the result. Reads the source once more.
 std::vector<Matrix> maps_of(Source& source, const Attribution& result);
 
-}  // namespace headwater::cli
+}  // namespace headwater

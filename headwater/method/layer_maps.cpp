@@ -1,8 +1,8 @@
-#include "cli/embed_layers.h"
+#include "headwater/method/layer_maps.h"
 
 #include <algorithm>
 
-namespace headwater::cli {
+namespace headwater {
 
 std::vector<Matrix> maps_of(Source& source, const Attribution& result) {
   std::vector<Matrix> maps;
@@ -13,4 +13,4 @@ std::vector<Matrix> maps_of(Source& source, const Attribution& result) {
   return maps;
 }
 
-}  // namespace headwater::cli
+}  // namespace headwater

@@ -1,0 +1,165 @@
+#include "headwater/model/pooling.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "headwater/core/fail.h"
+#include "headwater/core/mapped_file.h"
+#include "headwater/core/parse_json.h"
+
+namespace headwater {
+namespace {
+
+namespace dom = simdjson::dom;
+namespace fs = std::filesystem;
+using Rows = Pooling::Rows;
+
+struct Module {
+  std::string path, type;  // the type without its packages: "Pooling"
+};
+
+// modules.json, or nothing if there is none.
+std::vector<Module> read_modules(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "modules.json").string();
+  std::error_code missing;
+  if (!fs::exists(path, missing)) return {};
+  const MappedFile file(path);
+  constexpr size_t longest = 1 << 20;
+  dom::parser parser;
+  dom::element root;
+  dom::array list;
+  if (file.bytes().size() > longest || parse_json(parser, as_text(file.bytes()), root) ||
+      root.get(list))
+    fail("{}: is not a list of modules, expected that of sentence-transformers; save it again",
+         path);
+  std::vector<Module> modules;
+  for (const dom::element one : list) {
+    std::string_view place, type;
+    if (one["path"].get(place) || one["type"].get(type) || place.find("..") != place.npos ||
+        place.starts_with('/'))
+      fail("{}: module {} has no path and type of its own, expected both; save it again", path,
+           modules.size());
+    modules.push_back({std::string(place), std::string(type.substr(type.rfind('.') + 1))});
+  }
+  return modules;
+}
+
+struct Mode {
+  const char* flag;  // of older files
+  const char* name;
+  Rows rows;
+};
+constexpr Mode modes[] = {
+    {"pooling_mode_cls_token", "cls", Rows::first},
+    {"pooling_mode_mean_tokens", "mean", Rows::mean},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", Rows::mean_by_root},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", Rows::weighted_mean},
+    {"pooling_mode_lasttoken", "lasttoken", Rows::last},
+};
+
+Pooling read_mode(const std::string& folder) {
+  const Config config = Config::open((fs::path(folder) / "config.json").string());
+  std::vector<Rows> found;
+  for (const Mode& mode : modes)
+    if (config.flag_or(mode.flag, false) ||
+        (config.has("pooling_mode") && config.text("pooling_mode") == mode.name))
+      found.push_back(mode.rows);
+  if (found.size() != 1 || config.flag_or("pooling_mode_max_tokens", false))
+    fail(
+        "{}: pools rows in a way that is not implemented, expected one of cls, mean, "
+        "mean_sqrt_len_tokens, weightedmean and lasttoken; use another model",
+        config.name());
+  Pooling pooling;
+  pooling.rows = found.front();
+  return pooling;
+}
+
+// That of CLIP: the end of a text or the class token of an image, projected.
+Pooling read_projection(const Model& model, bool image) {
+  const std::string name = image ? "visual_projection.weight" : "text_projection.weight";
+  const std::vector<int64_t> shape = model.checkpoint().shape(name);
+  const int outputs =
+      shape.size() == 2 && shape[0] <= Config::most ? static_cast<int>(shape[0]) : 0;
+  Pooling pooling;
+  pooling.project.weights = model.checkpoint().matrix(name, outputs, model.architecture().width);
+  if (image) return pooling;
+  pooling.rows = Rows::end;
+  // Older files say 2, which is not the end token of any CLIP: the largest id is.
+  const auto part = model.config().object("text_config");
+  const int end = (part ? *part : model.config()).integer_or("eos_token_id", 49407, 0);
+  if (end != 2) pooling.end_token = end;
+  return pooling;
+}
+
+}  // namespace
+
+Vector Pooling::weights(const std::vector<int>& ids, int n) const {
+  Vector out(static_cast<size_t>(n));
+  switch (rows) {
+    case Rows::first:
+      out.front() = 1;
+      break;
+    case Rows::last:
+      out.back() = 1;
+      break;
+    case Rows::mean:
+      std::ranges::fill(out, 1 / static_cast<float>(n));
+      break;
+    case Rows::mean_by_root:
+      std::ranges::fill(out, 1 / std::sqrt(static_cast<float>(n)));
+      break;
+    case Rows::weighted_mean:
+      for (size_t t = 0; t < out.size(); ++t)
+        out[t] = static_cast<float>(static_cast<double>(t + 1) / (double(n) * (n + 1) / 2));
+      break;
+    case Rows::end: {
+      const auto found =
+          end_token < 0 ? std::ranges::max_element(ids) : std::ranges::find(ids, end_token);
+      // As transformers, which takes the first row where there is none.
+      out[found == ids.end() ? 0 : static_cast<size_t>(found - ids.begin())] = 1;
+      break;
+    }
+  }
+  return out;
+}
+
+Pooling read_pooling(const Model& model) {
+  const fs::path folder(model.name());
+  std::vector<Module> modules = read_modules(folder.string());
+  fs::path root = folder;
+  const std::string parent = folder.parent_path().string();
+  if (modules.empty() && !parent.empty() && fs::path(first_module(parent)) == folder) {
+    root = parent;
+    modules = read_modules(parent);
+  }
+  std::optional<Pooling> pooling;
+  for (size_t k = 1; k < modules.size(); ++k) {
+    const Module& module = modules[k];
+    if (module.type == "Pooling" && !pooling)
+      pooling = read_mode((root / module.path).string());
+    else if (module.type != "Normalize")  // which a cosine does anyway
+      fail(
+          "{}: has a module {} after its model, expected none after its pooling; use another model",
+          model.name(), module.type);
+  }
+  if (pooling) return *pooling;
+  const bool image = model.architecture().image.has_value();
+  if (model.checkpoint().has(image ? "visual_projection.weight" : "text_projection.weight"))
+    return read_projection(model, image);
+  fail(
+      "{}: does not say how it makes one vector of an input, expected modules.json of "
+      "sentence-transformers with a pooling, or CLIP; use another model",
+      model.name());
+}
+
+std::string first_module(const std::string& folder) {
+  std::error_code missing;
+  if (fs::exists(fs::path(folder) / "config.json", missing)) return folder;
+  const std::vector<Module> modules = read_modules(folder);
+  return modules.empty() ? folder : (fs::path(folder) / modules.front().path).string();
+}
+
+}  // namespace headwater

@@ -1,0 +1,36 @@
+// How a model makes one vector of an input, to compare it with others.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headwater/model/layer_weights.h"
+#include "headwater/model/model.h"
+
+namespace headwater {
+
+/// A weighted sum of the rows of the last hidden states and, if there is one, a linear map of it.
+struct Pooling {
+  enum class Rows {
+    first,
+    last,
+    mean,
+    mean_by_root,   // the sum over the root of their number
+    weighted_mean,  // rows count the more the later they are
+    end,            // the first row with the end token
+  } rows = Rows::first;
+  int end_token = -1;     // for end; -1: the row with the largest id
+  LinearWeights project;  // no outputs: none
+
+  /// One for each of n rows.
+  Vector weights(const std::vector<int>& ids, int n) const;
+};
+
+/// That of the model's folder: what modules.json of sentence-transformers says, or that of CLIP.
+/// Throws Error if there is none, or one that is not implemented.
+Pooling read_pooling(const Model& model);
+
+/// A sentence-transformers folder without a config.json keeps its model in the folder of its first
+/// module: returns that, or `folder` itself.
+std::string first_module(const std::string& folder);
+
+}  // namespace headwater

@@ -1,0 +1,23 @@
+// The tokenizers of transformers whose files are read without a tokenizer.json.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwater {
+
+/// How a class of transformers uses its files.
+struct TokenizerKind {
+  std::string_view name;  // of the class, without "Tokenizer"
+  enum class Files { words, merges, sentencepiece } files;
+  std::string_view bos, eos, unk, sep, pad, cls, mask;  // "": none
+};
+
+/// Null if it is not known.
+const TokenizerKind* find_kind(std::string_view name);
+std::vector<std::string_view> kind_names();
+
+/// The name of the kind that a model family uses, or "".
+std::string_view kind_of_family(const std::string& family);
+
+}  // namespace headwater

@@ -1,0 +1,15 @@
+import { render } from "preact";
+import { ServerApp } from "./app";
+import { fetchMenu, takeToken } from "./client";
+
+const root = document.getElementById("app")!;
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+const token = takeToken();
+fetchMenu(token).then(
+  (menu) => {
+    root.textContent = "";
+    render(<ServerApp menu={menu} token={token} />, root);
+  },
+  (error: Error) => (root.textContent = error.message),
+);

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Menu } from "../source/server/contract";
+import { type Draft, methodsFor, modelOf, optionsFor, questionOf, summary } from "../source/server/draft";
+import { withDraft } from "../source/server/history";
+
+const model = { about: "", layers: 2, classes: [], texts: [], images: [] };
+const menu: Menu = {
+  headwater: "0",
+  files: true,
+  methods: [
+    { name: "rollout", options: ["row", "fuse", "keep"] },
+    { name: "relevance", options: ["target", "rule"] },
+    { name: "generate", options: ["count", "explain", "rule"] },
+    { name: "compare", options: ["by", "other", "layer"] },
+  ],
+  models: [
+    { ...model, name: "reader", sees: "text", writes: false, targets: false },
+    { ...model, name: "writer", sees: "text", writes: true, targets: true },
+    { ...model, name: "seer", sees: "image", writes: false, targets: true },
+  ],
+};
+const draft: Draft = {
+  model: "writer",
+  method: "rollout",
+  text: "a b",
+  pair: "",
+  options: {},
+  upload: null,
+  example: -1,
+};
+
+test("a question has what its method takes, and nothing else", () => {
+  const options = { row: "cls", target: "x", fuse: " " };
+  assert.deepEqual(questionOf({ ...draft, options }, menu), {
+    method: "rollout",
+    model: "writer",
+    text: "a b",
+    row: "cls",
+    keep: true,
+  });
+});
+
+test("without an input there is no question", () => {
+  assert.equal(questionOf({ ...draft, text: "  " }, menu), null);
+  assert.equal(questionOf({ ...draft, model: "seer" }, menu), null);
+  assert.deepEqual(questionOf({ ...draft, model: "seer", example: 1 }, menu)!["example"], "1");
+  assert.equal(questionOf({ ...draft, method: "compare", options: { by: "model" } }, menu), null);
+});
+
+test("a dropped file needs no model", () => {
+  const upload = { kind: "file" as const, name: "x.npz", data: "AA==" };
+  const question = questionOf({ ...draft, upload }, menu)!;
+  assert.equal(question["model"], undefined);
+  assert.deepEqual(question["file"], { name: "x.npz", data: "AA==" });
+  assert.equal(modelOf({ ...draft, upload }, menu), undefined);
+  assert.deepEqual(methodsFor(undefined, menu), ["rollout", "compare"]);
+});
+
+test("options show where they have an effect", () => {
+  assert.deepEqual(optionsFor({ ...draft, method: "generate" }, menu), ["explain", "count"]);
+  const explain = { explain: "relevance" };
+  assert.deepEqual(optionsFor({ ...draft, method: "generate", options: explain }, menu), [
+    "explain",
+    "rule",
+    "count",
+  ]);
+  assert.deepEqual(optionsFor({ ...draft, method: "compare", options: { by: "layer" } }, menu), [
+    "by",
+    "layer",
+  ]);
+});
+
+test("the history has each input once, and not the words on the way to it", () => {
+  let history: Draft[] = [];
+  for (const text of ["T", "The", "The keys", "Another", "The keys"])
+    history = withDraft(history, { ...draft, text });
+  assert.deepEqual(
+    history.map((one) => one.text),
+    ["The keys", "Another"],
+  );
+  assert.ok(summary(history[0]!).startsWith("The keys"));
+});
