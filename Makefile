@@ -54,6 +54,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
+	@$(PYTHON) bench/relevance.py
 	@$(PYTHON) bench/dataset.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py

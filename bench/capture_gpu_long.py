@@ -67,7 +67,7 @@ def one_length(bench, n, model):
         if cost is not None:
             bench.say("long", n=n, way=way, seconds=cost[0], gb=cost[1], of_forward=round(cost[0] / forward[0], 2))
     goal_row, goal_all = GOALS.get(n, (None, None))
-    return (f"| {n} | {forward[0]:.3f} s | {cell(few, forward[0])} | {goal_row} | {cell(host, forward[0])} | "
+    return (f"| {n} | {forward[0]:.3f} s | {cell(few, forward[0])} | {goal_row or '-'} | {cell(host, forward[0])} | "
             f"{cell(slow, forward[0])} | "
             f"{cell(every, forward[0])} | {goal_all or '-'} | {cell(eager, forward[0])} |")
 

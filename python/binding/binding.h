@@ -43,6 +43,7 @@ void bind_results(nb::module_& module);
 void bind_generate(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_kernels(nb::module_& module);
+void bind_serve(nb::module_& module);
 void bind_cuda(nb::module_& module);
 
 }  // namespace headwater::python

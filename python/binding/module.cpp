@@ -35,5 +35,6 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_generate(module);
   headwater::python::bind_layers(module);
   headwater::python::bind_kernels(module);
+  headwater::python::bind_serve(module);
   headwater::python::bind_cuda(module);
 }

@@ -10,6 +10,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/method/compare.h"
 #include "headwater/output/json.h"
+#include "headwater/output/page/page.h"
 #include "headwater/output/write.h"
 #include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
@@ -223,6 +224,18 @@ void save(const Results& self, const std::string& path, std::optional<int> item,
     write(self.list, path, options);
 }
 
+// The page of the results, or only what it holds.
+std::string page_of(const Results& self, std::optional<int> item, bool only_data,
+                    const WriteOptions& options) {
+  std::vector<ResultView> views;
+  for (size_t k = 0; k < self.list.size(); ++k)
+    if (!item || static_cast<size_t>(*item) == k) views.emplace_back(self.list[k]);
+  if (only_data) return page_data(views, options);
+  std::string text;
+  write_page(views, options, [&](std::string_view bytes) { text += bytes; });
+  return text;
+}
+
 // A result that was computed elsewhere (on a GPU); fill() brings its values when they are needed.
 void add(Results& self, const std::string& method, const Options& options, Words tokens,
          std::vector<int> rows, std::vector<int> by_layer, std::vector<int> heads, Words notes,
@@ -362,6 +375,15 @@ void bind_results(nb::module_& module) {
           "path"_a, "item"_a = nb::none(), "filter"_a = "", "renormalise"_a = false,
           "timing"_a = false, "list"_a = false,
           "Writes the results, or one of them, as .json .npy .npz .png .svg .pdf or .html.")
+      .def(
+          "page",
+          [](const Results& self, std::optional<int> item, const std::string& filter,
+             bool renormalise, bool only_data) {
+            nb::gil_scoped_release release;
+            return page_of(self, item, only_data, write_options(filter, renormalise, false, false));
+          },
+          "item"_a = nb::none(), "filter"_a = "", "renormalise"_a = false, "only_data"_a = false,
+          "The page that .html holds, or only its data, as a server sends it.")
       .def("__getstate__", [](Results& self) { return to_bytes(self); })
       .def("__setstate__",
            [](Results& self, const nb::bytes& state) { new (&self) Results(from_bytes(state)); });

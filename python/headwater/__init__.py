@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from .data.read import read
     from .data.summary import DataSummary, summarise
     from .dataset import Summary, metrics_over
+    from .serving import Server, serve
     from .torch import Capture, capture
+    from .framing import View, view
 
 __version__ = version()
 
@@ -44,18 +46,19 @@ _LAZY = {
     "attention_rollout": "compat", "attention_flow": "compat",
     "metrics_over": "dataset", "Summary": "dataset", "Attributor": "data.attributor", "read": "data.read",
     "DataSummary": "data.summary", "summarise": "data.summary",
+    "serve": "serving", "Server": "serving", "view": "framing", "View": "framing",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",
     "to_parquet": "convert",
 }
 
 __all__ = ["Attribution", "AttentionRollout", "Attributor", "Capture", "Comparison", "DataSummary", "EncoderDecoder", "Error", "Generation",
-           "ICLRMetrics", "Metrics", "Source", "Summary", "__version__", "attention_flow", "attention_from_inseq",
+           "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View", "__version__", "attention_flow", "attention_from_inseq",
            "attention_from_transformer_lens", "attention_rollout", "average", "bertviz_arguments", "capture",
            "captum_records", "compare", "compare_discard_ratios", "compare_head_fusion", "compat",
            "compute_attention_attribution", "encoder_decoder", "flow", "generate", "generation", "gradient", "info",
-           "metrics", "metrics_over", "models", "open", "raw", "read", "relevance", "rollout", "run", "set_threads", "summarise", "threads", "to_pandas",
-           "to_parquet", "torch", "word_attributions"]
+           "metrics", "metrics_over", "models", "open", "raw", "read", "relevance", "rollout", "run", "serve", "set_threads", "summarise", "threads", "to_pandas",
+           "to_parquet", "torch", "view", "word_attributions"]
 
 
 def __getattr__(name: str) -> Any:

@@ -150,6 +150,9 @@ class Results:
         Writes the results, or one of them, as .json .npy .npz .png .svg .pdf or .html.
         """
 
+    def page(self, item: int | None = None, filter: str = '', renormalise: bool = False, only_data: bool = False) -> str:
+        """The page that .html holds, or only its data, as a server sends it."""
+
     def __getstate__(self) -> bytes: ...
 
     def __setstate__(self, arg: bytes, /) -> None: ...
@@ -267,6 +270,36 @@ def kernels() -> list[str]:
 
 def spearman(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Spearman's rank correlation of two rows, ties at their average rank."""
+
+class Server:
+    """A page on 127.0.0.1, and answers to what it asks."""
+
+    @overload
+    def __init__(self, models: Sequence[str], port: int, or_any_port: bool) -> None:
+        """Opens models and listens."""
+
+    @overload
+    def __init__(self, menu: str, answer: Callable, port: int, or_any_port: bool) -> None:
+        """
+        Listens. answer(question, progress) returns the data of a page; progress(what, done, total) is false when nobody waits any more.
+        """
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def port(self) -> int: ...
+
+    def run(self) -> None:
+        """Serves until stop()."""
+
+    def stop(self) -> None:
+        """Ends run(), from any thread."""
+
+def server_methods() -> list[tuple[str, list[str]]]:
+    """
+    The methods that a page may ask for, each with the names of its options.
+    """
 
 def cuda_look_for_compiler(paths: Sequence[str]) -> None:
     """Where to look for NVRTC before the system's places."""

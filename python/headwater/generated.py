@@ -103,7 +103,18 @@ class Generation(Saved):
         """M, prompt and generated, as .npz holds them."""
         return dict(M=to_numpy(self.M), prompt=np.array(self.prompt), generated=np.array(self.generated))
 
+    def _page(self, *, only_data: bool = False) -> str:
+        if self._results is None:
+            raise Error("view: this text was put together in Python, and has no page; use .plot()")
+        return self._results.page(only_data=only_data)
+
     def _repr_html_(self) -> str:
+        from .framing import displayed
+        if self._results is None:
+            return self._spans()
+        return displayed(self, int(np.prod(self.values.shape)))
+
+    def _spans(self) -> str:
         from .html import lines
         return lines("generated tokens over the prompt", self._rows(), to_numpy(self.values), self._inputs(),
                      self.relevance is not None)

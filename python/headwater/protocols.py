@@ -50,6 +50,20 @@ class Tokenizer(Protocol):
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str]: ...
 
 
+class TextTokenizer(Tokenizer, Protocol):
+    """Also makes a model's input of a text."""
+
+    def __call__(self, text: str, text_pair: str | None = None, *, return_tensors: str) -> Any: ...
+
+
+class Paged(Protocol):
+    """A result that has a page, and a short form for places that show none."""
+
+    def _page(self, *, only_data: bool = False) -> str: ...
+
+    def _spans(self) -> str: ...
+
+
 @runtime_checkable
 class Recorded(Protocol):
     """A capture, as the methods see it without importing torch."""

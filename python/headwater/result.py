@@ -242,9 +242,17 @@ class Attribution(Arithmetic):
         from .convert import to_pandas
         return to_pandas(self)
 
-    def _repr_html_(self) -> str:
+    def _page(self, *, only_data: bool = False) -> str:
+        return self._record().page(item=self._k, only_data=only_data)
+
+    def _spans(self) -> str:
         from .html import page
         return page(self)
+
+    def _repr_html_(self) -> str:
+        from .framing import displayed
+        each = self.values if isinstance(self.values, list) else [self.values]
+        return displayed(self, sum(int(np.prod(value.shape)) for value in each))
 
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
@@ -321,11 +329,18 @@ class Comparison:
         from .convert import to_pandas
         return to_pandas(self)
 
-    def _repr_html_(self) -> str:
+    def _page(self, *, only_data: bool = False) -> str:
+        return self._results.page(only_data=only_data)
+
+    def _spans(self) -> str:
         from html import escape
 
         from .html import page
         return "".join(f"<h4>{escape(panel.label)}</h4>{page(panel)}" for panel in self.panels)
+
+    def _repr_html_(self) -> str:
+        from .framing import displayed
+        return displayed(self, sum(int(np.prod(panel.shape)) for panel in self.panels))
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same panels."""

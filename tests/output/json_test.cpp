@@ -76,7 +76,9 @@ TEST(Json, TellsWhatAFilterLeftOut) {
   options.filter.special = true;
   Result result = made_row({"[CLS]", "a", "b"}, {0.5f, 0.125f, 0.375f});
   std::string text = json_of(result, options);
-  EXPECT_TRUE(holds(text, "\"filter\": {\"left_out\": [0], \"mass\": [0.5]}")) << text;
+  EXPECT_TRUE(
+      holds(text, "\"filter\": {\"left_out\": [0], \"mass\": [0.5], \"renormalised\": false}"))
+      << text;
   EXPECT_TRUE(holds(text, "[0.5, 0.125, 0.375]")) << "values are not rescaled unless asked";
   options.filter.renormalise = true;
   text = json_of(result, options);

@@ -258,7 +258,7 @@ TEST(TerminalPatches, KeepToTheWidth) {
 TEST(TerminalPatches, AreATableForPipes) {
   const std::string text = terminal(seen_middle(), 0, {}, false, 80);
   EXPECT_EQ(text.find('\x1b'), text.npos);
-  EXPECT_NE(text.find("    4  d      0.250000  ############\n"), text.npos) << text;
+  EXPECT_NE(text.find("    4  d      0.2500  ############\n"), text.npos) << text;
 }
 
 }  // namespace

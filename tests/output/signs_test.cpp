@@ -91,8 +91,8 @@ TEST(Signs, APictureShowsLayersHeadsOrEdges) {
 TEST(Signs, AreBarsOfTwoKindsInATable) {
   const std::string text = terminal(three_signed(), 0, {}, false, 80);
   EXPECT_NE(text.find("logit -1.5 = tokens -2 + biases 0.5"), std::string::npos) << text;
-  EXPECT_NE(text.find("2.000000  ############\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("-4.000000  ------------------------\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("2.000  ############\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("-4.000  ------------------------\n"), std::string::npos) << text;
 }
 
 TEST(Signs, CountBySizeInWhatAFilterLeavesOut) {

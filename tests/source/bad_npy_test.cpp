@@ -82,7 +82,8 @@ TEST_F(BadNpy, HasADamagedHeader) {
 }
 
 TEST_F(BadNpy, IsSomethingElse) {
-  expect_bad("PK\x03\x04 and so on and so on", {"does not start like a .npy", "numpy.save"});
+  expect_bad("PK\x03\x04 and so on and so on", {"is a zip archive", "expected .npy"});
+  expect_bad("something else altogether", {"does not start like a .npy", "numpy.save"});
   expect_bad(npy(DType::f32, {2, 2}, numbers, {4, false}), {"version 4", "expected 1, 2 or 3"});
   Bytes long_header = npy_header("'<f4'", {2, 2}, {2, false});
   long_header.replace(8, 4, "\xff\xff\xff\xff");

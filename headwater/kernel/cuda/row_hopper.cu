@@ -166,12 +166,6 @@ __device__ void write(const Arguments& a, int head, int key_block, const float (
     }
 }
 
-// This warp is done with a tile.
-__device__ void release(Shared& in, int stage) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) arrive(address(&in.empty[stage]));
-}
-
 __device__ void sum_tiles(const Arguments& a, Shared& in, int head, int first_key, int begin_query,
                           int end) {
   const float scale = a.scale * log2_e;
@@ -194,13 +188,13 @@ __device__ void sum_tiles(const Arguments& a, Shared& in, int head, int first_ke
     begin(products[0], keys[0], address(in.tiles[at.stage]));
     wait_for_products<1>(products[1]);
     add_tile(a, products[1], in, one, scale, first_key + 64, first, sums[1]);
-    release(in, one);
+    arrive(address(&in.empty[one]));  // done with this tile
     begin(products[1], keys[1], address(in.tiles[at.stage]));
     wait_for_products<1>(products[0]);
     add_tile(a, products[0], in, at.stage, scale, first_key, first + TILE, sums[0]);
     wait_for_products<0>(products[1]);
     add_tile(a, products[1], in, at.stage, scale, first_key + 64, first + TILE, sums[1]);
-    release(in, at.stage);
+    arrive(address(&in.empty[at.stage]));
   }
   if (first < end) {
     wait_for(address(&in.full[at.stage]), at.round);
@@ -229,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(consumers + copiers, 1)
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) {
       make_barrier(address(&in.full[stage]), 32 + 1);
-      make_barrier(address(&in.empty[stage]), consumers / 32);
+      make_barrier(address(&in.empty[stage]), consumers);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async;" ::: "memory");

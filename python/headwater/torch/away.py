@@ -5,6 +5,8 @@ by layer, and the next layer's copy begins when it takes one, so that at most tw
 """
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -50,7 +52,9 @@ class Away(Record):
     def __init__(self, record: Record):
         query, key = record.q.detach(), record.k.detach()
         nothing = torch.zeros((), dtype=query.dtype, device=query.device)
-        super().__init__(**record.__dict__ | dict(query=nothing.expand(query.shape), key=nothing.expand(key.shape)))
+        fields: dict[str, Any] = dict(record.__dict__)
+        fields |= dict(query=nothing.expand(query.shape), key=nothing.expand(key.shape))
+        super().__init__(**fields)
         self._stream = stream_of(query.device)
         self._stream.wait_stream(torch.cuda.current_stream(query.device))
         with torch.cuda.stream(self._stream):

@@ -12,7 +12,8 @@ from . import backward
 from .backward import Function, Gated, slope_of
 from .network import FROM, Network, detached, is_stream, tensors
 
-sdpa = torch._C._nn.scaled_dot_product_attention
+BUILTIN: Any = getattr(torch._C, "_nn")
+sdpa = BUILTIN.scaled_dot_product_attention
 Handler = Callable[..., Any]
 
 
@@ -162,7 +163,7 @@ def shares(network: Network, query: Tensor, key: Tensor, value: Tensor,
 
 def every(handler: Handler, *names: str) -> dict[Any, Handler]:
     """The handler for the functions of these names, in torch, in torch.nn.functional and as methods."""
-    places = (torch, F, torch.Tensor, torch._C._nn, torch.special)
+    places = (torch, F, torch.Tensor, BUILTIN, torch.special)
     return {getattr(place, name): handler for name in names for place in places if hasattr(place, name)}
 
 

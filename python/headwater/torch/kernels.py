@@ -126,12 +126,10 @@ class Layer:
         self.causal, self.window = causal, window
         query, key = rows_of(record.q[item], real), rows_of(record.k[item], real)
         self.heads, self.n, size = query.shape
-        with torch.cuda.device(device):
-            stream = torch.cuda.current_stream().cuda_stream
         self._call = _engine.CudaLayer(
-            number_of(device), stream, NUMBERS[query.dtype], (query.data_ptr(), query.stride(0), query.stride(1)),
-            (key.data_ptr(), key.stride(0), key.stride(1)), self.heads, key.shape[0], self.n, self.n, size,
-            float(record.scale), causal, window, 0)
+            number_of(device), torch.cuda.current_stream(device).cuda_stream, NUMBERS[query.dtype],
+            (query.data_ptr(), query.stride(0), query.stride(1)), (key.data_ptr(), key.stride(0), key.stride(1)),
+            self.heads, key.shape[0], self.n, self.n, size, float(record.scale), causal, window, 0)
         self._alive: list[Tensor] = [query, key]
         if record.softcap is not None:
             self._call.cap(float(record.softcap))
@@ -199,11 +197,10 @@ def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -
     fuse = f"head:{heads.start}" if fuse.startswith("head:") else fuse
     believed = record.lse is not None and fuse not in ("max", "min")
     try:
-        with torch.cuda.device(record.device):
-            made = Layer(record, item, real).map(fuse, rows, believed)
-            if believed and not bool(((made.sum(-1) - 1).abs() < 1e-3).all()):
-                made = Layer(record, item, real).map(fuse, rows, False)
-            return made
+        made = Layer(record, item, real).map(fuse, rows, believed)
+        if believed and not bool(((made.sum(-1) - 1).abs() < 1e-3).all()):
+            made = Layer(record, item, real).map(fuse, rows, False)
+        return made
     except Error as wrong:
         refuse(record, wrong)
         return None

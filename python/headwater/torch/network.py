@@ -11,6 +11,7 @@ from torch import Tensor
 from .backward import Function, Normed, Scaled, Secant
 
 FROM = "_headwater_activation_of"
+step_number: Callable[[], int] = getattr(torch.autograd, "_get_sequence_nr")  # of the next step of autograd's graph
 
 
 def tensors(values: Any) -> Iterator[Tensor]:
@@ -80,11 +81,11 @@ class Network:
     @contextmanager
     def as_it_is(self) -> Iterator[None]:
         """Steps whose own derivative is the rule."""
-        before = torch._C._autograd._get_sequence_nr()
+        before = step_number()
         with self.paused():
             yield
         if self.recording:
-            self.known.append((before, torch._C._autograd._get_sequence_nr()))
+            self.known.append((before, step_number()))
 
     # -- parts that the rules know
 

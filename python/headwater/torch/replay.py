@@ -18,7 +18,7 @@ from torch.utils.checkpoint import checkpoint
 from ..errors import Error
 from .changed import changing
 from .memory import cut
-from .network import Network, is_stream, tensors
+from .network import Network, is_stream, step_number, tensors
 from .parts import Stand, attention_kernels, leaves, rule_of
 from .passes import Call
 
@@ -83,7 +83,7 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
             network.recording = network.searching = False
             if found.rows is None:
                 raise Error(f"relevance: '{start}' did not run, expected its first layer; choose another `stack`")
-            yield Replay(output, found.rows, found.others, network, torch._C._autograd._get_sequence_nr(),
+            yield Replay(output, found.rows, found.others, network, step_number(),
                          found.modules, found.layers)
     finally:
         stand.clear()
@@ -179,15 +179,14 @@ def checkpoints(layers: Sequence[torch.nn.Module], length: int) -> bool:
 def watch(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], found: Found) -> None:
     """Notes with which numbers of steps the call of each module begins and ends."""
     stack: list[int] = []
-    now = torch._C._autograd._get_sequence_nr
 
     def enter(module: torch.nn.Module, args: Any) -> None:
         if network.recording:
-            stack.append(now())
+            stack.append(step_number())
 
     def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
         if network.recording and stack:
-            found.modules.append((stack.pop(), now(), names[module]))
+            found.modules.append((stack.pop(), step_number(), names[module]))
 
     for module in names:
         stand.hook(module.register_forward_pre_hook(enter))

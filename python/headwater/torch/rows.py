@@ -42,10 +42,9 @@ def fold(record: Record, item: int, real: Positions, rows: Rows, options: Mappin
     if fuse.startswith("head:"):
         fuse = f"head:{int(fuse[5:]) % record.heads}"
     try:
-        with torch.cuda.device(record.device):
-            # Rows of maximum and minimum do not sum to 1, so nothing would show wrong sums of the forward pass.
-            given = given and fuse not in ("max", "min")
-            return through(Layer(record, item, real), rows, options, fuse, as_it_is, given)
+        # Rows of maximum and minimum do not sum to 1, so nothing would show wrong sums of the forward pass.
+        given = given and fuse not in ("max", "min")
+        return through(Layer(record, item, real), rows, options, fuse, as_it_is, given)
     except Error as wrong:
         refuse(record, wrong)
         return None

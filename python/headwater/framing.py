@@ -1,0 +1,58 @@
+"""A result as its page, in a notebook."""
+from __future__ import annotations
+
+import html
+import secrets
+
+from .errors import Error
+from .protocols import Paged
+
+HEIGHT = 620  # pixels
+MOST_VALUES = 600_000  # of a result whose page is shown without being asked for: about 1 MB in the notebook
+
+
+class View:
+    """A result's page in a frame of `height` pixels; notebooks display it."""
+
+    def __init__(self, result: Paged, height: int = HEIGHT):
+        self.result, self.height = result, height
+
+    def _repr_html_(self) -> str:
+        return framed(self.result._page(), self.result._spans(), self.height)
+
+    def __repr__(self) -> str:
+        return f"<headwater.View of {self.result!r}>"
+
+
+def view(result: Paged, *, height: int = HEIGHT) -> View:
+    """The page of a result, in a frame of `height` pixels: the same that `.save("x.html")` writes.
+
+    Results up to some hundred tokens display like this by themselves. A notebook that is not trusted shows shaded text
+    and a table instead.
+    """
+    if not hasattr(result, "_page"):
+        raise Error(f"view: is given a {type(result).__name__}, expected a result of headwater; for example "
+                    "hw.view(hw.rollout(...))")
+    if height < 100:
+        raise Error(f"`height` {height}: expected at least 100 pixels; choose another")
+    return View(result, height)
+
+
+def framed(page: str, spans: str, height: int) -> str:
+    """The page where frames are allowed, the spans where they are not.
+
+    Notebooks that are not trusted, and sites that show notebooks, strip both the frame and the style that hides the
+    spans.
+    """
+    name = f"headwater-{secrets.token_hex(6)}"
+    return (f"<style>#{name} {{ display: none }}</style>"
+            f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" title="headwater" '
+            f'style="width: 100%; height: {height}px; border: 0"></iframe>'
+            f'<div id="{name}">{spans}</div>')
+
+
+def displayed(result: Paged, values: int) -> str:
+    """What a notebook shows of a result by itself."""
+    if values > MOST_VALUES:
+        return result._spans() + "<small>hw.view(result) shows its page.</small>"
+    return framed(result._page(), result._spans(), HEIGHT)
