@@ -41,11 +41,6 @@ faults: command ## break what the command stands on, thousands of times: allocat
 kills: ## headwater attribute, killed at random moments, fifty times; after make test
 	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
 
-.PHONY: engines
-engines: ## hw.Attributor in Ray Data and in datasets, with the real packages; after make test
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tools/engines.txt
-	@$(PYTHON) -m pytest -ra tests/engines
-
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv

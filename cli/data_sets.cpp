@@ -23,16 +23,14 @@ class PackageCommand : public Command {
 
 std::unique_ptr<Command> attribute_command() {
   return std::make_unique<PackageCommand>(
-      "attribute",
-      "Attribution of a data set, on one machine or many; needs pip install 'headwater[data]'",
+      "attribute", "Attribution of a data set, on one machine or many; part of the Python package",
       "headwater attribute my-bert/ reviews.parquet -o out/ --method relevance --shard 0/4");
 }
 
 std::unique_ptr<Command> summarise_command() {
   return std::make_unique<PackageCommand>(
       "summarise",
-      "Which tokens of a data set get most, and for which label; needs pip install "
-      "'headwater[data]'",
+      "Which tokens of a data set get most, and for which label; part of the Python package",
       "headwater summarise out/ --by label");
 }
 

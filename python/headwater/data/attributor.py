@@ -1,4 +1,4 @@
-"""One callable that gives attribution to batches of columns, for Ray Data, datasets, Spark or a plain loop."""
+"""One callable that gives attribution to batches of columns, for a plain loop or an engine that calls it."""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-"""hw.Attributor inside the engines that people run: Ray Data and Hugging Face datasets, with the real packages."""
+"""hw.Attributor in Hugging Face datasets, with the real package."""
 import os
 import subprocess
 import sys
@@ -49,43 +49,3 @@ def test_hugging_face_datasets_map_in_two_processes(rows, tmp_path, monkeypatch)
     path, texts = rows
     assert "500 rows with id, label, text, length" in run("datasets_map.py", path, tmp_path / "out.parquet")
     check(pq.read_table(tmp_path / "out.parquet"), texts, "rollout", row=0)
-
-
-def test_ray_data_with_two_actors(rows, tmp_path):
-    pytest.importorskip("ray", reason="ray is not installed: make engines installs it")
-    path, texts = rows
-    assert "500 rows in" in run("ray_data.py", path, tmp_path / "out")
-    check(pq.read_table(tmp_path / "out"), texts, "relevance")
-
-
-KILLED = '''
-import json, os, signal, sys
-import ray
-import headwater as hw
-
-class Killed(hw.Attributor):
-    """Dies once, in the middle of a batch."""
-    def __call__(self, batch, rank=None):
-        try:
-            os.close(os.open(sys.argv[3] + "/died", os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return super().__call__(batch)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-ray.init(num_cpus=3, include_dashboard=False)
-done = ray.data.read_parquet(sys.argv[1]).map_batches(
-    Killed, fn_constructor_args=("verb-number",), fn_constructor_kwargs=dict(keep=["id", "label"]),
-    batch_format="pyarrow", batch_size=64, num_cpus=1, compute=ray.data.ActorPoolStrategy(size=2))
-done.write_parquet(sys.argv[2])
-'''
-
-
-def test_ray_goes_on_when_an_actor_is_killed(rows, tmp_path):
-    pytest.importorskip("ray", reason="ray is not installed: make engines installs it")
-    path, texts = rows
-    (tmp_path / "killed.py").write_text(KILLED.replace("sys.argv[3]", repr(str(tmp_path))))
-    done = subprocess.run([sys.executable, tmp_path / "killed.py", path, tmp_path / "out"], capture_output=True,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert (tmp_path / "died").exists()
-    check(pq.read_table(tmp_path / "out"), texts, "relevance")
