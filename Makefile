@@ -47,6 +47,10 @@ build/sweep/installed: tests/sweep/requirements.txt
 lowest: ## the tests of the Python package with the lowest versions of torch and transformers that it takes
 	@tools/lowest
 
+.PHONY: kills
+kills: ## headwater attribute, killed at random moments, fifty times; after make test
+	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
+
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
@@ -56,6 +60,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/model.py
 	@$(PYTHON) bench/flow.py
 	@$(PYTHON) bench/relevance.py
+	@$(PYTHON) bench/dataset.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
 	@$(PYTHON) bench/serve.py

@@ -21,6 +21,8 @@ class Command {
   /// Does the work with the values that the options took. Throws Error: usage for options that do
   /// not go together, work for everything else.
   virtual void run() = 0;
+  /// True if run() is not to be kept from its say by words that are no options here.
+  virtual bool takes_any_words() const { return false; }
 
   const char* const name;
   const char* const about;

@@ -13,6 +13,8 @@
   each(metrics)    \
   each(compare)    \
   each(evaluate)   \
+  each(attribute)  \
+  each(summarise)  \
   each(info)       \
   each(models)     \
   each(serve)      \

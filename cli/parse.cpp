@@ -185,6 +185,7 @@ Request parse(int count, const char* const* typed) {
     unknown("command", left[0], names);
   }
   Entry& entry = *std::ranges::find(entries, chosen[0], &Entry::app);
+  if (entry.command->takes_any_words()) return {std::move(entry.command), ""};
   if (option_left) {
     const std::vector<std::string> names = entry.option_names();
     if (std::ranges::find(names, left[0]) != names.end())

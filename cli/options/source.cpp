@@ -1,5 +1,7 @@
 #include "cli/options/source.h"
 
+#include <numeric>
+
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
@@ -129,11 +131,14 @@ std::vector<Result> SourceOptions::each_item(Batch& batch,
   if (!item && !all_items && batch.size() > 1)
     fail("{}: holds a batch of {}, expected one item; choose it with --item K or take --item all",
          name, batch.size());
-  const int only = resolve_index(item.value_or(0), batch.size(), "item", name);
+  std::vector<int> chosen = {resolve_index(item.value_or(0), batch.size(), "item", name)};
+  if (all_items) {
+    chosen.resize(static_cast<size_t>(batch.size()));
+    std::iota(chosen.begin(), chosen.end(), 0);
+  }
   std::vector<Result> results;
-  for (int k = 0; k < batch.size(); ++k) {
-    if (!all_items && k != only) continue;
-    WatchedSource source(batch.item(k), progress_bars());
+  for (std::unique_ptr<Source>& one : batch.together(chosen)) {
+    WatchedSource source(std::move(one), progress_bars());
     results.push_back(method(source));
   }
   return results;

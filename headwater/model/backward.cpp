@@ -15,10 +15,17 @@ void copy(MatrixView from, MatrixSpan to) {
 }  // namespace
 
 Backward::Backward(const Model& model, int n, Propagation& how)
-    : model_(model), shape_(model.architecture()), how_(how) {
-  const int queries = shape_.heads * shape_.head_size;
-  if (shape_.rope) angles_ = angles(*shape_.rope, 0, n, n);
-  if (shape_.window_rope) window_angles_ = angles(*shape_.window_rope, 0, n, n);
+    : Backward(model, std::vector<int>{n}, how) {}
+
+Backward::Backward(const Model& model, std::vector<int> lengths, Propagation& how)
+    : model_(model),
+      shape_(model.architecture()),
+      how_(how),
+      inputs_(std::move(lengths)),
+      distances_(inputs_.distances(model)) {
+  const int n = inputs_.rows(), queries = shape_.heads * shape_.head_size;
+  if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
+  if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
   if (!shape_.attention_out_norm.empty()) attended_ = Matrix(n, shape_.width);
   if (!shape_.feed_out_norm.empty()) added_ = Matrix(n, shape_.width);
   normed_ = Matrix(n, shape_.width);
@@ -29,8 +36,7 @@ Backward::Backward(const Model& model, int n, Propagation& how)
   if (!shape_.query_norm.empty() && how.attention.scores != 0)
     before_ = Matrix(n, projected_columns(shape_));
   projected_ = Matrix(n, projected_columns(shape_));
-  distances_ = model.distances(n);
-  places_ = PlaceScores(model.places(), n);
+  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   columns_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
   heads_ = Matrix(n, queries);
@@ -53,10 +59,12 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradien
                   fused);
 }
 
-kernel::Attention Backward::attention(const LayerWeights& layer, int l) {
-  kernel::Attention attention = attention_of(shape_, layer, projected_);
-  attention.distances = distances_;
-  attention.buckets = places_.run(l, attention.queries, attention.keys);
+kernel::Attention Backward::attention(const LayerWeights& layer, int l, int k) {
+  const int n = inputs_.length(k);
+  kernel::Attention attention =
+      attention_of(shape_, layer, MatrixSpan(projected_).rows(inputs_.first(k), n));
+  attention.distances = distances_.at(n);
+  if (inputs_.count() == 1) attention.buckets = places_.run(l, attention.queries, attention.keys);
   return attention;
 }
 
@@ -67,7 +75,10 @@ void Backward::run(const LayerWeights& layer, int l, MatrixView input) {
   project(shape_, layer, norm_in ? MatrixView(normed_) : input, projected_);
   if (before_.rows() > 0) copy(projected_, before_);
   place(shape_, layer, angles_of(layer), projected_);
-  kernel::attention(attention(layer, l), mixed_, {});
+  inputs_.each([&](int k) {
+    kernel::attention(attention(layer, l, k),
+                      MatrixSpan(mixed_).rows(inputs_.first(k), inputs_.length(k)), {});
+  });
   copy(input, middle_);
   if (shape_.parallel) {
     // The feed-forward half starts from the block's input.
@@ -149,11 +160,18 @@ void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView inpu
   const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
   how_.absorb(mixed, layer.mixed.bias);
   kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
-  const MatrixSpan queries = queries_of(shape_, columns_), keys = keys_of(shape_, columns_);
-  const auto [by_query, by_key] = places_.gradients();
-  kernel::attention_backward(attention(layer, l), heads_, how_.attention,
-                             {queries, keys, values_of(shape_, columns_), by_query, by_key}, fused);
-  if (how_.attention.scores != 0) places_.backward(l, queries, keys);
+  const auto places = places_.gradients();
+  inputs_.each([&](int k) {
+    const int first = inputs_.first(k), n = inputs_.length(k);
+    const MatrixSpan columns = MatrixSpan(columns_).rows(first, n);
+    kernel::attention_backward(attention(layer, l, k), MatrixView(heads_).rows(first, n),
+                               how_.attention,
+                               {queries_of(shape_, columns), keys_of(shape_, columns),
+                                values_of(shape_, columns), places.first, places.second},
+                               fused);
+  });
+  if (inputs_.count() == 1 && how_.attention.scores != 0)
+    places_.backward(l, queries_of(shape_, columns_), keys_of(shape_, columns_));
   place_backward(shape_, layer, angles_of(layer), how_, before_, columns_);
   if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);

@@ -2,13 +2,16 @@
 // before its last norm. The block is run again as far as the derivative needs it, which leaves out
 // the last product, and then differentiated part by part from the end.
 #pragma once
+#include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "headwater/kernel/backward.h"
 #include "headwater/model/model.h"
 #include "headwater/model/places.h"
 #include "headwater/model/propagation.h"
+#include "headwater/model/segments.h"
 
 namespace headwater {
 
@@ -16,6 +19,8 @@ namespace headwater {
 class Backward {
  public:
   Backward(const Model& model, int n, Propagation& how);
+  /// Several inputs, as in Forward.
+  Backward(const Model& model, std::vector<int> lengths, Propagation& how);
 
   /// Differentiates layer l, whose input was `input` and whose Forward::step gave `sum`; both n x
   /// width. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
@@ -34,7 +39,8 @@ class Backward {
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
   void run_out(const LayerWeights& layer);
-  kernel::Attention attention(const LayerWeights& layer, int l);
+  /// That of input k in layer l.
+  kernel::Attention attention(const LayerWeights& layer, int l, int k);
   const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
     return window_angles_ && layer.window > 0 ? window_angles_ : angles_;
   }
@@ -43,9 +49,10 @@ class Backward {
   const Architecture& shape_;
   Propagation& how_;
   std::optional<Angles> angles_, window_angles_;
-  Matrix normed_, fed_;                    // inputs of the two halves
-  Matrix distances_;                       // what they add to scores
-  PlaceScores places_;                     // the same by query and by key
+  Matrix normed_, fed_;  // inputs of the two halves
+  Segments inputs_;
+  std::map<int, Matrix> distances_;        // what they add to scores, by length
+  PlaceScores places_;                     // the same by query and by key, for one input
   Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
   Matrix middle_;                          // the rows between the halves, before any norm there
   Matrix up_, gate_;                       // before the activation

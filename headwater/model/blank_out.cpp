@@ -4,29 +4,44 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/model_source.h"
+#include "headwater/model/probability.h"
 
 namespace headwater {
-namespace {
-
-// Softmax of the k-th logit, with the largest subtracted first.
-double softmax_at(const std::vector<double>& logits, size_t k) {
-  if (logits.size() == 1) return 1 / (1 + std::exp(-logits[0]));
-  const double top = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (const double logit : logits) sum += std::exp(logit - top);
-  return std::exp(logits[k] - top) / sum;
-}
-
-}  // namespace
 
 Outcome ModelSource::outcome(const Logit& logit, std::span<const int> blanked) {
-  const Architecture& shape = model_.architecture();
-  const Head& from = head();
   Forward forward(model_, blanked.empty() ? embed() : embed_without(blanked));
-  while (forward.next() < shape.layers) forward.step();
-  Matrix finished(forward.hidden().rows(), shape.width);
-  model_.finish(forward.hidden(), finished);
+  while (forward.next() < model_.architecture().layers) forward.step();
+  return outcome_of(logit, forward.hidden());
+}
 
+std::vector<Outcome> ModelSource::outcomes(const Logit& logit,
+                                           std::span<const std::vector<int>> blanked) {
+  const size_t n = description_.tokens.size();
+  if (!std::holds_alternative<TextInput>(input_) || !Pack::takes(n) || model_.places())
+    return Differentiable::outcomes(logit, blanked);
+  std::vector<Outcome> out;
+  const size_t at_once = Pack::tokens / n;
+  const int rows = static_cast<int>(n);
+  while (out.size() < blanked.size()) {
+    const size_t count = std::min(at_once, blanked.size() - out.size());
+    Matrix hidden(static_cast<int>(count) * rows, model_.architecture().width);
+    for (size_t k = 0; k < count; ++k) {
+      const std::vector<int>& tokens = blanked[out.size() + k];
+      const Matrix one = tokens.empty() ? embed() : embed_without(tokens);
+      std::copy_n(one.data(), one.size(), hidden.row(static_cast<int>(k) * rows).data());
+    }
+    Forward forward(model_, std::move(hidden), std::vector<int>(count, rows));
+    while (forward.next() < model_.architecture().layers) forward.step_each({});
+    for (size_t k = 0; k < count; ++k)
+      out.push_back(outcome_of(logit, forward.hidden().rows(static_cast<int>(k) * rows, rows)));
+  }
+  return out;
+}
+
+Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
+  const Head& from = head();
+  Matrix finished(hidden.rows(), hidden.columns());
+  model_.finish(hidden, finished);
   const bool answers = from.kind() == Head::Kind::answers;
   const MatrixView seen = finished;
   const Matrix logits = from.logits(answers || !from.by_row() ? seen : seen.rows(logit.row, 1));

@@ -53,7 +53,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   answer.target = choose_target(model_, from, description_, request, run.finished);
   Propagation how;
   Matrix gradient(n, shape.width);
-  add_target(from, run, answer.target, how, gradient);
+  add_target(from, run.finished, answer.target, how, gradient);
   model_.finish_backward(run.hidden, how, gradient);
   LayerCalls calls;
   calls.map = [&](int layer) { return wanted(layer) ? fused(layer) : kernel::HeadMap(); };

@@ -17,14 +17,21 @@ Cache::Cache(const Model& model, int capacity) : capacity(capacity) {
 }
 
 Forward::Forward(const Model& model, Matrix hidden)
-    : model_(model), shape_(model.architecture()), hidden_(std::move(hidden)) {
+    : Forward(model, std::move(hidden), std::vector<int>()) {}
+
+Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths)
+    : model_(model),
+      shape_(model.architecture()),
+      inputs_(lengths.empty() ? std::vector<int>{hidden.rows()} : std::move(lengths)),
+      hidden_(std::move(hidden)) {
+  assert(inputs_.rows() == hidden_.rows());
   const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
   set_angles();
   normed_ = Matrix(n, shape_.width);
   projected_ = Matrix(n, projected_columns(shape_));
   mixed_ = Matrix(n, queries);
-  distances_ = model.distances(n);
-  places_ = PlaceScores(model.places(), n);
+  distances_ = inputs_.distances(model);
+  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   inner_ = Matrix(n, shape_.inner);
 }
 
@@ -37,9 +44,12 @@ Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
 }
 
 void Forward::set_angles() {
-  const int n = hidden_.rows();
-  if (shape_.rope) angles_ = angles(*shape_.rope, first_, n, first_ + n);
-  if (shape_.window_rope) window_angles_ = angles(*shape_.window_rope, first_, n, first_ + n);
+  const auto of = [&](const Rope& rope) {
+    const int n = hidden_.rows();
+    return first_ == 0 ? inputs_.angles(rope) : angles(rope, first_, n, first_ + n);
+  };
+  if (shape_.rope) angles_ = of(*shape_.rope);
+  if (shape_.window_rope) window_angles_ = of(*shape_.window_rope);
 }
 
 MatrixView Forward::queries() const {
@@ -52,7 +62,7 @@ MatrixView Forward::keys() const {
           shape_.groups * shape_.head_size, projected_.columns()};
 }
 
-void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
+void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) {
   const LayerWeights& layer = model_.layer(next_);
   if (shape_.norm_first && !layer.attention_norm.weight.empty()) {
     apply_norm(shape_, layer.attention_norm, hidden_, normed_);
@@ -65,7 +75,10 @@ void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   }
-  attend(layer, fused);
+  if (inputs_.count() == 1)
+    attend(layer, fused.empty() ? kernel::HeadMap() : fused[0]);
+  else
+    attend_each(layer, fused);
   add(layer.mixed, mixed_, layer.attention_scale, layer.attention_out_norm);
   if (shape_.parallel) {
     // The feed-forward half has read the block's input already.
@@ -88,7 +101,7 @@ void Forward::step(const kernel::HeadMap& fused, MatrixSpan sum) {
 void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
   kernel::Attention attention = attention_of(shape_, layer, projected_);
   attention.sight.first = first_;
-  attention.distances = distances_;
+  attention.distances = distances_.at(hidden_.rows());
   attention.buckets = places_.run(next_, attention.queries, attention.keys);
   if (cache_) {
     Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
@@ -101,6 +114,17 @@ void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
     attention.values = MatrixView(kept_values).rows(0, first_ + hidden_.rows());
   }
   kernel::attention(attention, mixed_, fused);
+}
+
+void Forward::attend_each(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
+  inputs_.each([&](int k) {
+    const int first = inputs_.first(k), n = inputs_.length(k);
+    kernel::Attention attention =
+        attention_of(shape_, layer, MatrixSpan(projected_).rows(first, n));
+    attention.distances = distances_.at(n);
+    kernel::attention(attention, MatrixSpan(mixed_).rows(first, n),
+                      fused.empty() ? kernel::HeadMap() : fused[static_cast<size_t>(k)]);
+  });
 }
 
 // hidden += scale * norm(linear(x)), without the parts that the model does not have.

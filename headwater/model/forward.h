@@ -1,4 +1,4 @@
-// Runs one input up through the blocks of a model.
+// Runs an input, or several side by side, up through the blocks of a model.
 //
 //   normed = norm(x)                                   norm first: GPT-2, Llama, ViT
 //   q, k, v = W normed; q, k rotated by their positions
@@ -10,11 +10,15 @@
 // norm(feed-forward(x)), or, both halves at once (GPT-NeoX): x += attention(norm(x)) +
 // feed-forward(norm(x)).
 #pragma once
+#include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "headwater/model/model.h"
 #include "headwater/model/places.h"
+#include "headwater/model/segments.h"
 
 namespace headwater {
 
@@ -32,6 +36,10 @@ class Forward {
  public:
   /// `hidden` is the output of Model::embed.
   Forward(const Model& model, Matrix hidden);
+  /// Several inputs, one below the other: `lengths` are their numbers of tokens, which add up to
+  /// the rows of `hidden`. Each attends to itself only. All rows go through one matrix product, so
+  /// the weights are read once for all inputs, and each gets the same bytes as on its own.
+  Forward(const Model& model, Matrix hidden, std::vector<int> lengths);
   /// The tokens follow those in the cache, which must have room for them. Each layer adds their
   /// keys and values as it runs; the last layer updates count.
   Forward(const Model& model, Matrix hidden, Cache& cache);
@@ -41,16 +49,23 @@ class Forward {
   /// Runs the next layer. A map in `fused` gets its attention, n x (tokens in the cache + n). If
   /// `sum` has rows, it gets the input of the block's last norm, or the block's output if there is
   /// no norm at its end.
-  void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {});
+  void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {}) {
+    step_each(std::span(&fused, 1), sum);
+  }
+  /// The same for several inputs, with a map for each, or none for any.
+  void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {});
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
+  /// The same to keep, after which nothing else may be called.
+  Matrix take_hidden() { return std::move(hidden_); }
   /// Of the last layer run, as used for its scores: n x (heads * size), n x (groups * size).
   MatrixView queries() const;
   MatrixView keys() const;
 
  private:
   void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
+  void attend_each(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
   void set_angles();
   void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm);
   void feed(const LayerWeights& layer, MatrixView x);
@@ -60,9 +75,11 @@ class Forward {
   Cache* cache_ = nullptr;
   int next_ = 0;
   int first_ = 0;  // position of the first row
+  Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
-  Matrix hidden_, normed_, projected_, mixed_, inner_, distances_;
-  PlaceScores places_;
+  Matrix hidden_, normed_, projected_, mixed_, inner_;
+  std::map<int, Matrix> distances_;  // by length
+  PlaceScores places_;               // for one input; several have none
 };
 
 }  // namespace headwater

@@ -41,7 +41,7 @@ void ModelSource::integrate(const RelevanceRequest& request, MatrixView rows, co
     const Trace run = at((step + 0.5) / request.steps);
     Propagation how(request.rule);
     Matrix gradient(n, model_.architecture().width);
-    add_target(head(), run, answer.target, how, gradient);
+    add_target(head(), run.finished, answer.target, how, gradient);
     model_.finish_backward(run.hidden, how, gradient);
     pass_back(model_, run, how, gradient);
     const Matrix down = leave(between, how, gradient);

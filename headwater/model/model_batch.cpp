@@ -59,7 +59,8 @@ std::string cut_note(const std::string& what, size_t tokens, size_t kept) {
 
 }  // namespace
 
-ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput& input) const {
+ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput& input,
+                                       const std::string& what) const {
   const Tokenizer* tokenizer = model_->tokenizer();
   if (!tokenizer)
     fail(
@@ -77,9 +78,6 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
   encoding.ids.resize(count);
   encoding.tokens.resize(count);
   encoding.types.resize(count);
-  const bool alone = input.texts.size() + input.prompts.size() == 1;
-  const std::string what = alone ? fmt::format("the {}", input.texts.empty() ? "prompt" : "text")
-                                 : fmt::format("text {}", items_.size());
   if (std::ranges::all_of(encoding.sequences, [](int sequence) { return sequence < 0; }))
     fail("{}: {} has no tokens of its own, expected at least one; give a longer text",
          model_->name(), what);
@@ -138,6 +136,10 @@ ModelBatch::Item ModelBatch::image_item(const std::string& path,
 
 ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
                        const std::string& name)
+    : ModelBatch(std::move(model), input, name, {}) {}
+
+ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
+                       const std::string& name, const BadText& bad)
     : model_(std::move(model)), description_(model_description(*model_)) {
   // Without an input, where the model is says more than what it was called.
   description_.name = input.empty() ? model_->name() : name;
@@ -149,8 +151,17 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
   } else if (!input.ids.empty()) {
     items_.push_back(ids_item(input));
   } else {
-    for (const auto* texts : {&input.texts, &input.prompts})
-      for (const std::string& text : *texts) items_.push_back(text_item(text, input));
+    const std::vector<std::string>& texts = input.texts.empty() ? input.prompts : input.texts;
+    const std::string one = input.texts.empty() ? "the prompt" : "the text";
+    for (size_t k = 0; k < texts.size(); ++k) {
+      try {
+        items_.push_back(
+            text_item(texts[k], input, texts.size() == 1 || bad ? one : fmt::format("text {}", k)));
+      } catch (const Error& error) {
+        if (!bad) throw;
+        bad(k, error);
+      }
+    }
   }
   if (input.against_text || input.against_image) compare(input);
   for (size_t k = 0; k < items_.size(); ++k) {
@@ -201,6 +212,36 @@ void ModelBatch::compare(const ModelInput& input) {
     own.head = std::make_shared<Similarity>(
         pooling, own.text.ids, vector,
         input.against_text ? *input.against_text : *input.against_image, scale);
+}
+
+std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {
+  std::vector<std::unique_ptr<Source>> out;
+  for (size_t first = 0; first < items.size();) {
+    std::vector<PackedText> texts;
+    size_t tokens = 0, end = first;
+    for (; end < items.size(); ++end) {
+      const size_t n = items_[static_cast<size_t>(items[end])].text.ids.size();
+      const Item& next = items_[static_cast<size_t>(items[end])];
+      if (model_->places() || next.head || !Pack::takes(n) ||
+          (end > first && tokens + n > Pack::tokens))
+        break;
+      tokens += n;
+      const Item& one = items_[static_cast<size_t>(items[end])];
+      texts.push_back({one.description, one.text});
+    }
+    if (texts.size() < 2) {
+      out.push_back(item(items[first]));
+      ++first;
+      continue;
+    }
+    const auto pack = std::make_shared<Pack>(model_, std::move(texts));
+    for (size_t place = 0; first < end; ++first, ++place) {
+      const Item& one = items_[static_cast<size_t>(items[first])];
+      out.push_back(std::make_unique<ModelSource>(model_, one.description, one.text, one.notes,
+                                                  one.head, pack, place));
+    }
+  }
+  return out;
 }
 
 std::string ModelBatch::reading() const {

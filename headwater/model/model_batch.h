@@ -1,9 +1,12 @@
 // A model and its inputs, as a batch of sources.
 #pragma once
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "headwater/core/error.h"
 #include "headwater/model/head.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_input.h"
@@ -17,10 +20,18 @@ class ModelBatch : public Batch {
   /// shows before any work. Without input, the batch has no items. `name` is the model's name in
   /// results. Throws Error, also for a text without any token of its own.
   ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name);
+  /// The same, but a text that cannot run does not end it: bad(number of the text, what is wrong)
+  /// is called, and the text is left out.
+  using BadText = std::function<void(size_t text, const Error& error)>;
+  ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name,
+             const BadText& bad);
 
   const Description& description() const override { return description_; }
   int size() const override { return static_cast<int>(items_.size()); }
   std::unique_ptr<Source> item(int k) override;
+  /// Neighbours are packed (pack.h) until a pack is full. Images, and texts that are long enough to
+  /// fill a pack, run on their own.
+  std::vector<std::unique_ptr<Source>> together(std::span<const int> items) override;
   /// "bert model, 384 wide, 23 M parameters, f32, at most 512 tokens".
   std::string reading() const override;
   std::optional<ModelFacts> facts() const override;
@@ -35,7 +46,8 @@ class ModelBatch : public Batch {
     std::vector<std::string> notes;
     std::shared_ptr<const Head> head;  // null: the model's own
   };
-  Item text_item(const std::string& text, const ModelInput& input) const;
+  /// `what` the text is called in errors.
+  Item text_item(const std::string& text, const ModelInput& input, const std::string& what) const;
   Item ids_item(const ModelInput& input) const;
   Item image_item(const std::string& path, const ImageProcessor& processor) const;
   void compare(const ModelInput& input);

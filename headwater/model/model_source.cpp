@@ -30,13 +30,16 @@ int block_of(int64_t n) {
 }  // namespace
 
 ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-                         std::vector<std::string> notes, std::shared_ptr<const Head> head)
+                         std::vector<std::string> notes, std::shared_ptr<const Head> head,
+                         std::shared_ptr<Pack> pack, size_t place)
     : owned_(std::move(model)),
       model_(*owned_),
       description_(std::move(description)),
       input_(std::move(input)),
       notes_(std::move(notes)),
-      head_(std::move(head)) {}
+      head_(std::move(head)),
+      pack_(std::move(pack)),
+      place_(place) {}
 
 const Head& ModelSource::head() const { return head_ ? *head_ : model_.classifier(); }
 
@@ -68,6 +71,17 @@ std::optional<Prediction> ModelSource::prediction() {
       if (forward.next() == layers) remember(forward.hidden());
     });
   return predict(model_, *rows, deciding_);
+}
+
+ModelSource::~ModelSource() {
+  if (pack_) pack_->let_go(place_);
+}
+
+std::span<const Matrix> ModelSource::packed(const Fuse& fuse, Range range) {
+  if (!pack_) return {};
+  const std::span<const Matrix> maps = pack_->maps(place_, fuse, range);
+  if (!maps.empty() && range.end == model_.architecture().layers) remember(pack_->hidden(place_));
+  return maps;
 }
 
 Matrix ModelSource::embed() const { return enter(input_rows()); }
@@ -140,6 +154,14 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
   Matrix map(n, n);
   const auto fused = [&](int layer) { return head_map(fuse, heads, layer, model_.name(), map); };
   fused(range.begin);  // fails early if the head does not exist
+  if (const std::span<const Matrix> maps = packed(fuse, range); !maps.empty()) {
+    for (int k = 0; k < range.size(); ++k) {
+      const int at = direction == Direction::up ? k : range.size() - 1 - k;
+      std::copy_n(maps[static_cast<size_t>(at)].data(), map.size(), map.data());
+      visit(range.begin + at, map);
+    }
+    return;
+  }
   const bool known = static_cast<int>(kept_.size()) >= range.end;
   if (direction == Direction::up && !known && !visited_) {
     visited_ = true;
@@ -163,6 +185,12 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
 void ModelSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
   const int n = static_cast<int>(description_.tokens.size()), block = block_of(n);
   head_map(fuse, model_.architecture().heads, range.begin, model_.name(), {});
+  if (!packed(fuse, range).empty()) {
+    layers(fuse, range, direction, [&](int layer, MatrixSpan map) {
+      if (visitor.wants(layer, 0, n)) visitor.take(layer, 0, map);
+    });
+    return;
+  }
   keep(range.end);
   Matrix rows(block, n);
   for (int k = 0; k < range.size(); ++k) {

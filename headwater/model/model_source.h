@@ -14,6 +14,7 @@
 
 #include "headwater/model/forward.h"
 #include "headwater/model/head.h"
+#include "headwater/model/pack.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
 #include "headwater/source/differentiable.h"
@@ -27,8 +28,11 @@ class ModelSource : public Source, public Differentiable {
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
   /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
+  /// A text may be text `place` of a pack, which the other sources of the pack share.
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {});
+              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {},
+              std::shared_ptr<Pack> pack = {}, size_t place = 0);
+  ~ModelSource() override;
 
   const Description& description() const override { return description_; }
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override;
@@ -40,6 +44,8 @@ class ModelSource : public Source, public Differentiable {
   /// The same; without edges, memory is linear in n.
   RelevanceAnswer relevance(const RelevanceRequest& request) override;
   Outcome outcome(const Logit& logit, std::span<const int> blanked) override;
+  std::vector<Outcome> outcomes(const Logit& logit,
+                                std::span<const std::vector<int>> blanked) override;
   std::optional<Prediction> prediction() override;
   bool one_of_two() const override;
 
@@ -47,6 +53,8 @@ class ModelSource : public Source, public Differentiable {
   struct Kept {
     Matrix queries, keys;
   };
+  /// Its maps, if its pack has them; else empty.
+  std::span<const Matrix> packed(const Fuse& fuse, Range range);
   /// Throws Error as Model::classifier does.
   const Head& head() const;
   void keep(int end);
@@ -58,6 +66,8 @@ class ModelSource : public Source, public Differentiable {
   Matrix embed() const;
   /// The same with some tokens blanked out.
   Matrix embed_without(std::span<const int> tokens) const;
+  /// The outcome of a pass through all layers, whose last hidden states these are.
+  Outcome outcome_of(const Logit& logit, MatrixView hidden) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
   /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
@@ -84,6 +94,8 @@ class ModelSource : public Source, public Differentiable {
   Input input_;
   std::vector<std::string> notes_;
   std::shared_ptr<const Head> head_;
+  std::shared_ptr<Pack> pack_;  // null if the input runs on its own
+  size_t place_ = 0;            // in the pack
   Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers
   bool visited_ = false;  // a pass that kept nothing has run
   bool passed_scores_ = false;  // relevance has passed through attention scores

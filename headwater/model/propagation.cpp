@@ -1,5 +1,6 @@
 #include "headwater/model/propagation.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace headwater {
@@ -27,13 +28,22 @@ Propagation::Propagation(RelevanceRule rule) : counts_biases(true) {
 
 void Propagation::absorb(MatrixView gradient, const Vector& bias) {
   if (!counts_biases || bias.empty()) return;
-  // Column by column, so that the additions of a row do not wait for each other.
   std::vector<double> sums(bias.size());
-  for (int t = 0; t < gradient.rows(); ++t) {
-    const float* row = gradient.row(t).data();
-    for (size_t d = 0; d < sums.size(); ++d) sums[d] += double{row[d]};
+  const auto add = [&](MatrixView rows, double& total) {
+    // Column by column, so that the additions of a row do not wait for each other.
+    std::ranges::fill(sums, 0.0);
+    for (int t = 0; t < rows.rows(); ++t) {
+      const float* row = rows.row(t).data();
+      for (size_t d = 0; d < sums.size(); ++d) sums[d] += double{row[d]};
+    }
+    for (size_t d = 0; d < sums.size(); ++d) total += sums[d] * bias[d];
+  };
+  if (lengths.empty()) return add(gradient, biases);
+  int first = 0;
+  for (size_t k = 0; k < lengths.size(); ++k) {
+    add(gradient.rows(first, lengths[k]), each[k]);
+    first += lengths[k];
   }
-  for (size_t d = 0; d < sums.size(); ++d) biases += sums[d] * bias[d];
 }
 
 }  // namespace headwater

@@ -1,5 +1,7 @@
 // How one backward pass treats what is not linear, and what the biases take of it.
 #pragma once
+#include <vector>
+
 #include "headwater/kernel/backward.h"
 #include "headwater/source/relevance.h"
 
@@ -15,6 +17,10 @@ struct Propagation {
   kernel::AttentionRule attention;
   bool counts_biases = false;
   double biases = 0;  // the sum of bias x gradient so far
+  /// Of inputs one below the other: their numbers of rows, and the sum of each in place of
+  /// `biases`.
+  std::vector<int> lengths;
+  std::vector<double> each;
 
   /// Adds bias x gradient, summed over all rows, for a map that adds the bias to each. An empty
   /// bias is none.

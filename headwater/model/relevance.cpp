@@ -8,16 +8,15 @@
 #include "headwater/model/trace.h"
 
 namespace headwater {
-namespace {
-
-double output_of(const Target& target) {
-  return target.logit.value - (target.against ? target.against->value : 0);
-}
-
-}  // namespace
 
 RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   passed_scores_ = request.rule == RelevanceRule::attnlrp;
+  if (pack_) {
+    if (std::optional<RelevanceAnswer> answer = pack_->relevance(place_, request)) {
+      remember(pack_->hidden(place_));
+      return std::move(*answer);
+    }
+  }
   const Matrix rows = input_rows();
   const bool integrates = request.rule == RelevanceRule::integrated;
   const Baseline from = integrates ? baseline(request.baseline) : Baseline();
@@ -45,7 +44,7 @@ void ModelSource::pass_relevance(const RelevanceRequest& request, MatrixView row
   const int n = rows.rows();
   Propagation how(request.rule);
   Matrix gradient(n, shape.width);
-  add_target(head(), run, answer.target, how, gradient);
+  add_target(head(), run.finished, answer.target, how, gradient);
   if (request.by_layer) answer.by_layer = Matrix(shape.layers, n);
   if (request.heads) answer.heads = Matrix(shape.layers, shape.heads);
   if (request.edges) answer.edges = Matrix(n, n);

@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <limits>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/model/probability.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 #include "headwater/source/mask.h"
 
@@ -106,7 +108,18 @@ class Choice {
   }
 
   Logit logit(int r, int id) const {
-    return {logit_name(model_, head_, first_ + r, id), id, first_ + r, double{logits_(r, id)}};
+    return {logit_name(model_, head_, first_ + r, id), id, first_ + r, double{logits_(r, id)},
+            probability(r, id)};
+  }
+
+  // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
+  double probability(int r, int id) const {
+    if (head_.kind() != Head::Kind::answers)
+      return softmax_at({logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id));
+    if (logits_.rows() < n_) return std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> beside;
+    for (int t = 0; t < n_; ++t) beside.push_back(double{logits_(t, id)});
+    return softmax_at(beside, static_cast<size_t>(r));
   }
 
   Logit answer_of(const std::string& text, const Logit* other) const {

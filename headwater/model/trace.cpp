@@ -9,7 +9,8 @@
 namespace headwater {
 
 void run_checked(const Model& model, Matrix embedded, int end,
-                 const std::function<void(Forward& forward)>& step) {
+                 const std::function<void(Forward& forward)>& step,
+                 const std::vector<int>& lengths) {
   const auto check = [&](MatrixView hidden, const std::string& what) {
     for (int t = 0; t < hidden.rows(); ++t)
       for (const float number : hidden.row(t))
@@ -17,7 +18,7 @@ void run_checked(const Model& model, Matrix embedded, int end,
           fail("{}: {} gives {} for token {}, expected numbers; check that the weights are intact",
                model.name(), what, std::isnan(number) ? "NaN" : "infinity", t);
   };
-  Forward forward(model, std::move(embedded));
+  Forward forward(model, std::move(embedded), lengths);
   // Checked layer by layer: a NaN spreads to other tokens in the next.
   check(forward.hidden(), "the embedding");
   while (forward.next() < end) {
@@ -27,37 +28,42 @@ void run_checked(const Model& model, Matrix embedded, int end,
   }
 }
 
-Trace trace(const Model& model, Matrix embedded) {
+Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
   const Architecture& shape = model.architecture();
   const int n = embedded.rows();
   Trace out;
   out.embedded = embedded.copy();
   out.hidden = Matrix(n, shape.width);
   out.finished = Matrix(n, shape.width);
-  run_checked(model, std::move(embedded), shape.layers, [&](Forward& forward) {
+  out.lengths = std::move(lengths);
+  const auto step = [&](Forward& forward) {
     out.sums.emplace_back(n, shape.width);
-    forward.step({}, out.sums.back());
+    forward.step_each({}, out.sums.back());
     if (forward.next() < shape.layers) return;
     for (int t = 0; t < n; ++t)
       std::ranges::copy(forward.hidden().row(t), out.hidden.row(t).begin());
-  });
+  };
+  run_checked(model, std::move(embedded), shape.layers, step, out.lengths);
   model.finish(out.hidden, out.finished);
   return out;
 }
 
-void add_logit(const Head& head, const Trace& trace, const Logit& logit, float weight,
+namespace {
+
+void add_logit(const Head& head, MatrixView finished, const Logit& logit, float weight,
                Propagation& how, MatrixSpan gradient) {
-  const MatrixView finished = trace.finished;
   if (head.by_row())
     head.backward(finished.rows(logit.row, 1), logit.id, weight, how, gradient.rows(logit.row, 1));
   else
     head.backward(finished, logit.id, weight, how, gradient);
 }
 
-void add_target(const Head& head, const Trace& trace, const Target& target, Propagation& how,
+}  // namespace
+
+void add_target(const Head& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient) {
-  add_logit(head, trace, target.logit, 1, how, gradient);
-  if (target.against) add_logit(head, trace, *target.against, -1, how, gradient);
+  add_logit(head, finished, target.logit, 1, how, gradient);
+  if (target.against) add_logit(head, finished, *target.against, -1, how, gradient);
 }
 
 void put_products(MatrixView x, MatrixView gradient, std::span<float> out) {
@@ -73,7 +79,7 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
   const Architecture& shape = model.architecture();
   const int n = gradient.rows();
   const auto some = [&](const Matrix& rows) { return MatrixView(rows).rows(0, n); };
-  Backward backward(model, n, how);
+  Backward backward(model, trace.lengths.empty() ? std::vector<int>{n} : trace.lengths, how);
   Matrix normed = shape.norm_first ? Matrix() : Matrix(n, shape.width);
   for (int l = shape.layers - 1; l >= 0; --l) {
     const MatrixView below = some(l > 0 ? trace.sums[static_cast<size_t>(l) - 1] : trace.embedded);

@@ -16,24 +16,23 @@ namespace headwater {
 struct Trace {
   Matrix embedded;
   std::vector<Matrix> sums;
-  Matrix hidden;    // after the last layer
-  Matrix finished;  // the output of Model::finish
+  Matrix hidden;             // after the last layer
+  Matrix finished;           // the output of Model::finish
+  std::vector<int> lengths;  // of several inputs one below the other; empty: one input
 };
 
-/// Runs the model on `embedded`, the rows of its first block. Throws Error, which names the layer
-/// and the token, for numbers that are not finite.
-Trace trace(const Model& model, Matrix embedded);
+/// Runs the model on `embedded`, the rows of its first block, or of several inputs as in Forward.
+/// Throws Error, which names the layer and the token, for numbers that are not finite.
+Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths = {});
 
 /// Runs layers 0 ... end - 1 by calls of step(forward), with the same check.
 void run_checked(const Model& model, Matrix embedded, int end,
-                 const std::function<void(Forward& forward)>& step);
+                 const std::function<void(Forward& forward)>& step,
+                 const std::vector<int>& lengths = {});
 
-/// Adds `weight` times the gradient of `logit` to `gradient`, that of trace.finished.
-void add_logit(const Head& head, const Trace& trace, const Logit& logit, float weight,
-               Propagation& how, MatrixSpan gradient);
-
-/// The same for the target, with the logit against it subtracted.
-void add_target(const Head& head, const Trace& trace, const Target& target, Propagation& how,
+/// Adds the gradient of the target to `gradient`, that of `finished`, the Trace::finished of one
+/// input. The logit against the target is subtracted.
+void add_target(const Head& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient);
 
 /// out[t] = x(t) . gradient(t), summed in double.

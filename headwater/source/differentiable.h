@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "headwater/source/gradient.h"
 #include "headwater/source/prediction.h"
@@ -27,6 +28,10 @@ class Differentiable {
   /// image, the patch becomes the mean colour (0 after normalisation). One forward pass. Throws
   /// Error if the model has neither token, or if a token is not a patch of the image.
   virtual Outcome outcome(const Logit& logit, std::span<const int> blanked) = 0;
+  /// The same for each of several sets of tokens. A model runs several of them together; the
+  /// results are the same bytes.
+  virtual std::vector<Outcome> outcomes(const Logit& logit,
+                                        std::span<const std::vector<int>> blanked);
   /// What the model says about its input; none if it has nothing that gives logits, or if it fills
   /// in masks and there is not one mask. Costs little after a pass through all layers, else a
   /// forward pass.

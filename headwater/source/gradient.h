@@ -15,6 +15,7 @@ struct Logit {
   int id = 0;        // the number of the class or word; -1: it has none
   int row = 0;       // the token that it belongs to, or that the classifier reads; -1: unknown
   double value = 0;
+  double probability = 0;  // as in Outcome; NaN if it is not known
 };
 
 /// What is differentiated: a logit, or the difference of two.
@@ -23,6 +24,11 @@ struct Target {
   std::optional<Logit> against;
 };
 
+/// The number that is asked about.
+inline double output_of(const Target& target) {
+  return target.logit.value - (target.against ? target.against->value : 0);
+}
+
 /// Which logit is meant, in words.
 struct TargetRequest {
   /// "best" is the largest logit. Otherwise: a class by name or number; a word by itself, by id, or
@@ -30,6 +36,7 @@ struct TargetRequest {
   std::string target = "best";
   std::string against;     // the same, or "": none; "best" is the runner-up
   std::optional<int> row;  // the token whose word or class is meant, if every token has one
+  bool operator==(const TargetRequest&) const = default;
 };
 
 /// Which logit to differentiate, and which maps to return.

@@ -26,6 +26,7 @@ struct RelevanceRequest : TargetRequest {
   /// by: "mask", "zero", or a word as in `target`. In an image, only "zero", the mean colour.
   int steps = 20;
   std::string baseline;  // "": mask if the vocabulary has one, else zero
+  bool operator==(const RelevanceRequest&) const = default;
 };
 
 struct RelevanceAnswer {

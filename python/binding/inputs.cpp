@@ -6,7 +6,11 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/method/info.h"
+#include "headwater/model/classifier.h"
+#include "headwater/model/find_model.h"
+#include "headwater/model/model_batch.h"
 #include "headwater/model/shipped.h"
+#include "headwater/model/target.h"
 #include "headwater/open.h"
 #include "headwater/source/attention_batch.h"
 #include "python/binding/arrays.h"
@@ -82,7 +86,44 @@ Dictionary example_of(const Inputs& inputs, int item) {
   out["items"] = example.items;
   out["padded"] = example.padded;
   out["ids"] = example.ids;
+  out["causal"] = example.causal;
+  nb::list places;
+  for (const TokenPlace& place : example.places)
+    places.append(nb::make_tuple(place.text, place.begin, place.end));
+  out["places"] = places;
   return out;
+}
+
+/// A model that is opened once, for many inputs.
+struct OpenModel {
+  std::string name;
+  std::shared_ptr<const Model> model;
+};
+
+void check_output(const OpenModel& self, const std::string& target, const std::string& against) {
+  const Classifier& classifier = self.model->classifier();
+  for (const std::string& name : {target, against}) {
+    if (name.empty() || name == "best") continue;
+    check_class(*self.model, classifier, name);
+    if (classifier.kind() == Classifier::Kind::masked_words ||
+        classifier.kind() == Classifier::Kind::next_words)
+      word_number(*self.model, classifier.outputs(), name);
+  }
+}
+
+Inputs inputs_of(const OpenModel& self, Words texts, bool truncate,
+                 nb::typed<nb::dict, int, nb::str> failed) {
+  ModelInput input;
+  input.texts = std::move(texts);
+  input.truncate = truncate;
+  nb::gil_scoped_release release;
+  auto batch = std::make_unique<ModelBatch>(self.model, input, self.name,
+                                            [&](size_t text, const Error& error) {
+                                              nb::gil_scoped_acquire acquire;
+                                              failed[nb::int_(text)] = nb::str(error.what());
+                                            });
+  nb::gil_scoped_acquire acquire;
+  return Inputs{nb::none(), std::move(batch)};
 }
 
 }  // namespace
@@ -94,6 +135,32 @@ void bind_inputs(nb::module_& module) {
           "reading", [](const Inputs& self) { return self.batch->reading(); },
           "How the arrays were read, in one line.")
       .def("example", &example_of, "item"_a, "What is known about an item before it is read.");
+
+  nb::class_<OpenModel>(module, "Model", "A model that is opened once, for many inputs.")
+      .def(
+          "__init__",
+          [](OpenModel* self, const std::string& name, bool ignore_code) {
+            nb::gil_scoped_release release;
+            new (self) OpenModel{name, open_model(name, ignore_code)};
+          },
+          "name"_a, "ignore_code"_a = false, "By its folder or name.")
+      .def_prop_ro(
+          "folder", [](const OpenModel& self) { return self.model->name(); },
+          "The folder that it was read from.")
+      .def_prop_ro(
+          "causal", [](const OpenModel& self) { return self.model->architecture().causal; },
+          "Whether tokens see only those before them.")
+      .def_prop_ro(
+          "layers", [](const OpenModel& self) { return self.model->architecture().layers; },
+          "How many layers it has.")
+      .def_prop_ro(
+          "heads", [](const OpenModel& self) { return self.model->architecture().heads; },
+          "How many heads a layer has.")
+      .def("check_target", &check_output, "target"_a, "against"_a,
+           "Raises an Error if the model has no output to ask about, or none of these names.")
+      .def("inputs", &inputs_of, "texts"_a, "truncate"_a, "failed"_a,
+           "The texts, tokenized. Those that cannot run are left out: `failed` is filled with what "
+           "is wrong with each, by its number.");
 
   module.def(
       "open",

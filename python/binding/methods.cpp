@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "headwater/core/error.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/method/average.h"
@@ -22,15 +23,28 @@ namespace {
 using namespace nb::literals;
 using Items = std::vector<int>;
 
+// Filled with what is wrong with an item, by its number. The item then has no result.
+using Failed = std::optional<nb::typed<nb::dict, int, nb::str>>;
+
 // Items one by one, without the GIL; Ctrl-C stops between two of them.
 template <class Method>
-Results each_item(Inputs& inputs, const Items& items, Method method) {
+Results each_item(Inputs& inputs, const Items& items, Method method, const Failed& failed = {}) {
   Results results;
+  Items chosen;
+  for (const int item : items)
+    chosen.push_back(resolve_index(item, inputs.batch->size(), "item", "batch"));
   nb::gil_scoped_release release;
-  for (const int item : items) {
-    const int k = resolve_index(item, inputs.batch->size(), "item", "batch");
-    const std::unique_ptr<Source> source = inputs.batch->item(k);
-    results.list.emplace_back(method(*source));
+  size_t at = 0;
+  for (std::unique_ptr<Source>& one : inputs.batch->together(chosen)) {
+    const std::unique_ptr<Source> source = std::move(one);
+    const int item = items[at++];
+    try {
+      results.list.emplace_back(method(*source));
+    } catch (const Error& error) {
+      if (!failed || error.kind() == Error::Kind::usage) throw;
+      nb::gil_scoped_acquire acquire;
+      (*failed)[nb::int_(item)] = nb::str(error.what());
+    }
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
@@ -70,57 +84,67 @@ Results whole_batch_metrics(Inputs& inputs, const Options& options, int layer) {
 void bind_methods(nb::module_& module) {
   module.def(
       "rollout",
-      [](Inputs& inputs, const Items& items, const Options& options, bool by_layer) {
-        return each_item(inputs, items, [&](Source& source) {
+      [](Inputs& inputs, const Items& items, const Options& options, bool by_layer,
+         const Failed& failed) {
+        const auto method = [&](Source& source) {
           return by_layer ? rollout_by_layer(source, options) : rollout(source, options);
-        });
+        };
+        return each_item(inputs, items, method, failed);
       },
-      "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false,
+      "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false, "failed"_a = nb::none(),
       "Rollout of each item: [rows, n] float32, with by_layer [L, rows, n].");
   module.def(
       "average",
-      [](Inputs& inputs, const Items& items, const Options& options) {
-        return each_item(inputs, items, [&](Source& source) { return average(source, options); });
+      [](Inputs& inputs, const Items& items, const Options& options, const Failed& failed) {
+        return each_item(
+            inputs, items, [&](Source& source) { return average(source, options); }, failed);
       },
-      "inputs"_a, "items"_a, "options"_a, "Mean of the prepared layers: [rows, n] float32.");
+      "inputs"_a, "items"_a, "options"_a, "failed"_a = nb::none(),
+      "Mean of the prepared layers: [rows, n] float32.");
   module.def(
       "raw",
-      [](Inputs& inputs, const Items& items, int layer, const Options& options) {
-        return each_item(inputs, items,
-                         [&](Source& source) { return raw(source, layer, options); });
+      [](Inputs& inputs, const Items& items, int layer, const Options& options,
+         const Failed& failed) {
+        return each_item(
+            inputs, items, [&](Source& source) { return raw(source, layer, options); }, failed);
       },
-      "inputs"_a, "items"_a, "layer"_a, "options"_a,
+      "inputs"_a, "items"_a, "layer"_a, "options"_a, "failed"_a = nb::none(),
       "One layer, heads fused and nothing added: [rows, n] float32.");
   module.def(
       "flow",
       [](Inputs& inputs, const Items& items, const Options& options, std::optional<int> column,
-         bool every_layer, bool normalise, bool certify, bool cut, nb::object progress) {
+         bool every_layer, bool normalise, bool certify, bool cut, nb::object progress,
+         const Failed& failed) {
         FlowOptions how = flow_options(progress);
         how.column = column;
         how.every_layer = every_layer;
         how.normalise = normalise;
         how.certify = certify;
         how.cut = cut;
-        return each_item(inputs, items, [&](Source& source) { return flow(source, options, how); });
+        return each_item(
+            inputs, items, [&](Source& source) { return flow(source, options, how); }, failed);
       },
       "inputs"_a, "items"_a, "options"_a, "column"_a = nb::none(), "every_layer"_a = false,
       "normalise"_a = false, "certify"_a = false, "cut"_a = false, "progress"_a = nb::none(),
+      "failed"_a = nb::none(),
       "Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.");
   module.def(
       "gradient",
       [](Inputs& inputs, const Items& items, const Options& options, const std::string& rule,
-         const std::string& target, const std::string& against) {
+         const std::string& target, const std::string& against, const Failed& failed) {
         const GradientOptions what{parse_gradient_rule(rule), target, against};
-        return each_item(inputs, items,
-                         [&](Source& source) { return gradient(source, options, what); });
+        return each_item(
+            inputs, items, [&](Source& source) { return gradient(source, options, what); }, failed);
       },
       "inputs"_a, "items"_a, "options"_a, "rule"_a = "gradient", "target"_a = "best",
-      "against"_a = "", "Gradient x attention of a model directory: [rows, n] float32.");
+      "against"_a = "", "failed"_a = nb::none(),
+      "Gradient x attention of a model directory: [rows, n] float32.");
   module.def(
       "relevance",
       [](Inputs& inputs, const Items& items, const std::string& rule, const std::string& target,
          const std::string& against, const std::string& row, bool by_layer, bool heads,
-         std::optional<int> edges, std::optional<int> steps, const std::string& baseline) {
+         std::optional<int> edges, std::optional<int> steps, const std::string& baseline,
+         const Failed& failed) {
         RelevanceOptions what;
         what.rule = parse_relevance_rule(rule);
         what.target = target;
@@ -131,11 +155,12 @@ void bind_methods(nb::module_& module) {
         what.edges = edges;
         what.steps = steps;
         what.baseline = baseline;
-        return each_item(inputs, items, [&](Source& source) { return relevance(source, what); });
+        return each_item(
+            inputs, items, [&](Source& source) { return relevance(source, what); }, failed);
       },
       "inputs"_a, "items"_a, "rule"_a = "frozen", "target"_a = "best", "against"_a = "",
       "row"_a = "", "by_layer"_a = false, "heads"_a = false, "edges"_a = nb::none(),
-      "steps"_a = nb::none(), "baseline"_a = "",
+      "steps"_a = nb::none(), "baseline"_a = "", "failed"_a = nb::none(),
       "Signed relevance of each token of a model directory's input: [1, n] float32.");
   module.def("metrics", &whole_batch_metrics, "inputs"_a, "options"_a, "layer"_a = -1,
              "Eight numbers over the real rows of all items.");

@@ -131,6 +131,11 @@ Dictionary facts(Results& self, int k, int panel) {
   out["relevance"] = result.relevance ? nb::object(relevance_of(*result.relevance)) : nb::none();
   out["options"] = result.relevance ? relevance_options(*result.relevance, result.layers)
                                     : options_of_result(result.options, result.layers);
+  const Target* target = result.relevance  ? &result.relevance->target
+                         : result.gradient ? &result.gradient->target
+                                           : nullptr;
+  out["target"] = target ? nb::cast(target->logit.name) : nb::none();
+  out["probability"] = target ? nb::cast(target->logit.probability) : nb::none();
   return out;
 }
 

@@ -169,7 +169,7 @@ void fields_of(Archive& archive, Description& one) {
 
 template <class Archive>
 void fields_of(Archive& archive, Logit& one) {
-  archive(one.name, one.id, one.row, one.value);
+  archive(one.name, one.id, one.row, one.value, one.probability);
 }
 
 template <class Archive>

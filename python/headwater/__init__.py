@@ -29,6 +29,9 @@ if TYPE_CHECKING:
                          compare_head_fusion, compute_attention_attribution)
     from .convert import (attention_from_inseq, attention_from_transformer_lens, bertviz_arguments, captum_records,
                           to_pandas, to_parquet, word_attributions)
+    from .data.attributor import Attributor
+    from .data.read import read
+    from .data.summary import DataSummary, summarise
     from .dataset import Summary, metrics_over
     from .serving import Server, serve
     from .torch import Capture, capture
@@ -42,21 +45,22 @@ _LAZY = {
     "AttentionRollout": "compat", "compare_discard_ratios": "compat", "compare_head_fusion": "compat",
     "ICLRMetrics": "compat", "compute_attention_attribution": "compat",
     "attention_rollout": "compat", "attention_flow": "compat",
-    "metrics_over": "dataset", "Summary": "dataset",
+    "metrics_over": "dataset", "Summary": "dataset", "Attributor": "data.attributor", "read": "data.read",
+    "DataSummary": "data.summary", "summarise": "data.summary",
     "serve": "serving", "Server": "serving", "view": "framing", "View": "framing",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",
     "to_parquet": "convert",
 }
 
-__all__ = ["AttentionRollout", "Attribution", "Capture", "Comparison", "EncoderDecoder", "Error", "Evaluation",
-           "Generation", "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View", "__version__",
-           "attention_flow", "attention_from_inseq", "attention_from_transformer_lens", "attention_rollout", "average",
-           "bertviz_arguments", "captum_records", "capture", "compare", "compare_discard_ratios",
-           "compare_head_fusion", "compat", "compute_attention_attribution", "encoder_decoder", "evaluate", "flow",
-           "generate", "generation", "gradient", "info", "metrics", "metrics_over", "models", "open", "raw",
-           "relevance", "rollout", "run", "serve", "set_threads", "threads", "to_pandas", "to_parquet", "torch",
-           "view", "word_attributions"]
+__all__ = ["AttentionRollout", "Attribution", "Attributor", "Capture", "Comparison", "DataSummary", "EncoderDecoder",
+           "Error", "Evaluation", "Generation", "ICLRMetrics", "Metrics", "Server", "Source", "Summary", "View",
+           "__version__", "attention_flow", "attention_from_inseq", "attention_from_transformer_lens",
+           "attention_rollout", "average", "bertviz_arguments", "captum_records", "capture", "compare",
+           "compare_discard_ratios", "compare_head_fusion", "compat", "compute_attention_attribution",
+           "encoder_decoder", "evaluate", "flow", "generate", "generation", "gradient", "info", "metrics",
+           "metrics_over", "models", "open", "raw", "read", "relevance", "rollout", "run", "serve", "set_threads",
+           "summarise", "threads", "to_pandas", "to_parquet", "torch", "view", "word_attributions"]
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,38 @@ class Inputs:
     def example(self, item: int) -> dict[str, Any]:
         """What is known about an item before it is read."""
 
+class Model:
+    """A model that is opened once, for many inputs."""
+
+    def __init__(self, name: str, ignore_code: bool = False) -> None:
+        """By its folder or name."""
+
+    @property
+    def folder(self) -> str:
+        """The folder that it was read from."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether tokens see only those before them."""
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has."""
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has."""
+
+    def check_target(self, target: str, against: str) -> None:
+        """
+        Raises an Error if the model has no output to ask about, or none of these names.
+        """
+
+    def inputs(self, texts: Sequence[str], truncate: bool, failed: dict[int, str]) -> Inputs:
+        """
+        The texts, tokenized. Those that cannot run are left out: `failed` is filled with what is wrong with each, by its number.
+        """
+
 def open(name: str, texts: Sequence[str] = [], pair: str | None = None, ids: Sequence[int] = [], images: Sequence[str] = [], truncate: bool = False, axes: str = '', tokens: Sequence[str] = [], any_sums: bool = False, nan_identity: bool = False, prompts: Sequence[str] = [], ignore_code: bool = False, against_text: str | None = None, against_image: str | None = None) -> Inputs:
     """
     The attention in a file, or a model by its folder or name, run when a method asks.
@@ -155,24 +187,24 @@ def top(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C',
     The places of the `count` largest values, largest first, equal ones in order. A `filter` leaves out tokens, of which there is one for each value.
     """
 
-def rollout(inputs: Inputs, items: Sequence[int], options: Options, by_layer: bool = False) -> Results:
+def rollout(inputs: Inputs, items: Sequence[int], options: Options, by_layer: bool = False, failed: dict[int, str] | None = None) -> Results:
     """Rollout of each item: [rows, n] float32, with by_layer [L, rows, n]."""
 
-def average(inputs: Inputs, items: Sequence[int], options: Options) -> Results:
+def average(inputs: Inputs, items: Sequence[int], options: Options, failed: dict[int, str] | None = None) -> Results:
     """Mean of the prepared layers: [rows, n] float32."""
 
-def raw(inputs: Inputs, items: Sequence[int], layer: int, options: Options) -> Results:
+def raw(inputs: Inputs, items: Sequence[int], layer: int, options: Options, failed: dict[int, str] | None = None) -> Results:
     """One layer, heads fused and nothing added: [rows, n] float32."""
 
-def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, cut: bool = False, progress: object | None = None) -> Results:
+def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, cut: bool = False, progress: object | None = None, failed: dict[int, str] | None = None) -> Results:
     """
     Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.
     """
 
-def gradient(inputs: Inputs, items: Sequence[int], options: Options, rule: str = 'gradient', target: str = 'best', against: str = '') -> Results:
+def gradient(inputs: Inputs, items: Sequence[int], options: Options, rule: str = 'gradient', target: str = 'best', against: str = '', failed: dict[int, str] | None = None) -> Results:
     """Gradient x attention of a model directory: [rows, n] float32."""
 
-def relevance(inputs: Inputs, items: Sequence[int], rule: str = 'frozen', target: str = 'best', against: str = '', row: str = '', by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None, baseline: str = '') -> Results:
+def relevance(inputs: Inputs, items: Sequence[int], rule: str = 'frozen', target: str = 'best', against: str = '', row: str = '', by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None, baseline: str = '', failed: dict[int, str] | None = None) -> Results:
     """
     Signed relevance of each token of a model directory's input: [1, n] float32.
     """

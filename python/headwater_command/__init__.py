@@ -3,8 +3,13 @@ import os
 import sys
 from importlib.util import find_spec
 
+IN_PYTHON = ("attribute", "summarise")  # commands for data sets, which read and write Parquet with pyarrow
+
 
 def main() -> None:
+    if sys.argv[1:2] and sys.argv[1] in IN_PYTHON:
+        from headwater.data.command import main as run
+        run()
     package = find_spec("headwater").submodule_search_locations[0]  # finds it, does not import it
     command = os.path.join(package, "bin", "headwater")
     os.execv(command, [command, *sys.argv[1:]])

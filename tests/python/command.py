@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADWATER = os.environ.get("HEADWATER", str(ROOT / "build/release/bin/headwater"))
-COMMANDS = ["rollout", "flow", "gradient", "relevance", "generate", "evaluate", "raw", "average", "metrics", "compare", "info", "models", "serve", "demo", "completion"]
+COMMANDS = ["rollout", "flow", "gradient", "relevance", "generate", "evaluate", "attribute", "summarise", "raw", "average", "metrics", "compare", "info", "models", "serve", "demo", "completion"]
 
 
 def run(*words, cwd=None, env=None, stdout=subprocess.PIPE):

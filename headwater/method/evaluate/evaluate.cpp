@@ -167,9 +167,15 @@ void Evaluator::add(Source& source, const Question& question) {
   const std::vector<LayeredRow> rows =
       layered_rows(source, options_, record.row, so_far_.methods, target, maps);
 
-  Probabilities probabilities([&](std::span<const int> blanked) {
-    return differentiable(source).outcome(record.target, blanked).probability;
+  Probabilities probabilities([&](const Probabilities::Sets& sets) {
+    std::vector<double> out;
+    for (const Outcome& one : differentiable(source).outcomes(record.target, sets))
+      out.push_back(one.probability);
+    return out;
   });
+  Probabilities::Sets singles = {{}};
+  for (const int j : counted) singles.push_back({j});
+  if (what_.blank_out) probabilities.learn(singles);
   if (what_.blank_out || what_.faithfulness) record.probability = probabilities.without({});
   if (what_.blank_out) {
     record.blank_out.assign(example.tokens.size(), 0.0f);

@@ -30,12 +30,17 @@ struct Faithfulness {
 /// The target's probability with some tokens blanked out. Asks for each set only once.
 class Probabilities {
  public:
-  explicit Probabilities(std::function<double(std::span<const int>)> ask) : ask_(std::move(ask)) {}
+  using Sets = std::vector<std::vector<int>>;
+  /// `ask` gives the probability of each set.
+  explicit Probabilities(std::function<std::vector<double>(const Sets& sets)> ask)
+      : ask_(std::move(ask)) {}
+  /// Asks for all of them at once, which is faster than one by one. Each must be ascending.
+  void learn(const Sets& sets);
   /// `blanked` must be ascending.
   double without(const std::vector<int>& blanked);
 
  private:
-  std::function<double(std::span<const int>)> ask_;
+  std::function<std::vector<double>(const Sets& sets)> ask_;
   std::map<std::vector<int>, double> known_;
 };
 

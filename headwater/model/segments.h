@@ -1,0 +1,37 @@
+// Several inputs, one below the other in the rows of one matrix.
+#pragma once
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "headwater/core/matrix.h"
+#include "headwater/model/model.h"
+#include "headwater/model/rope.h"
+
+namespace headwater {
+
+/// Which rows belong to which input. What treats each row on its own, as a matrix product does,
+/// need not know; attention does.
+class Segments {
+ public:
+  /// The numbers of rows.
+  explicit Segments(std::vector<int> lengths);
+
+  int count() const { return static_cast<int>(lengths_.size()); }
+  int rows() const { return starts_.back(); }
+  int first(int k) const { return starts_[static_cast<size_t>(k)]; }
+  int length(int k) const { return lengths_[static_cast<size_t>(k)]; }
+
+  /// task(k) for each input, several at a time if there are many.
+  void each(const std::function<void(int k)>& task) const;
+
+  /// Of all rows; each input starts at position 0.
+  Angles angles(const Rope& rope) const;
+  /// Model::distances for each length that occurs.
+  std::map<int, Matrix> distances(const Model& model) const;
+
+ private:
+  std::vector<int> lengths_, starts_;
+};
+
+}  // namespace headwater

@@ -1,0 +1,151 @@
+"""`headwater attribute`: rows in, blocks of Parquet out."""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any, Mapping
+
+from .. import _engine
+from ..arguments import OPTIONS
+from ..errors import Error
+from .attributor import Attributor, columns_of
+from .blocks import Folder, fitted, name_of, table_of
+from .inputs import Block, Inputs
+from .progress import Progress, duration
+from .row import Answer
+from .settings import BadUsage, make_settings
+from .shard import Shard, find_shard
+from .table import COLUMNS, pyarrow
+
+SAMPLE_SECONDS = 2.0  # of a dry run
+
+
+class Work:
+    """What was asked, checked: nothing is wrong with it once this is made."""
+
+    def __init__(self, asked: argparse.Namespace, environment: Mapping[str, str]):
+        pyarrow()
+        self.shard: Shard = find_shard(asked.shard, environment)
+        if asked.block < 1:
+            raise BadUsage(f"--block {asked.block}: expected 1 or more rows; for example 1000")
+        if asked.threads is not None:
+            if asked.threads < 1:
+                raise BadUsage(f"--threads {asked.threads}: expected 1 or more; leave it out for all cores")
+            _engine.set_threads(asked.threads)
+        self.keep = [name for name in asked.keep.split(",") if name]
+        for name in self.keep:
+            if name in COLUMNS or name == "id":
+                raise BadUsage(f"--keep {name}: is a column of the result, expected another name; rename it in the data")
+        self.id: str | None = asked.id
+        options = {word: getattr(asked, word) for word in OPTIONS if word != "row"}
+        try:
+            make_settings(asked.method, asked.row, asked.target, asked.against, asked.rule, asked.layer, asked.top,
+                          asked.truncate, options)
+        except Error as wrong:
+            raise BadUsage(str(wrong)) from None
+        self.inputs = Inputs(asked.inputs, [asked.column, *([asked.id] if asked.id else []), *self.keep], asked.block)
+        self.attributor = Attributor(
+            asked.model, asked.method, row=asked.row, target=asked.target, against=asked.against, rule=asked.rule,
+            layer=asked.layer, top=asked.top, truncate=asked.truncate, ignore_code=asked.ignore_code, **options)
+        self.settings = json.dumps(dict(
+            headwater=_engine.version(), model=asked.model, content=self.attributor.content, column=asked.column,
+            id=asked.id, keep=self.keep, block=asked.block, **self.attributor.settings.record()), sort_keys=True)
+
+    def table(self, block: Block) -> tuple[Any, int]:
+        """The results of a block, and how many of its rows failed."""
+        texts = [values[0] if error is None else None for values, error in block.rows]
+        answers = self.attributor._model.answers(texts)
+        kept: dict[str, list[Any]] = {"id": []}
+        for name in self.keep:
+            kept[name] = []
+        names = self.inputs.columns
+        for k, (values, error) in enumerate(block.rows):
+            row = dict(zip(names, values))
+            for name, column in kept.items():
+                source = self.id if name == "id" else name
+                try:
+                    column.append(block.first + k if source is None else fitted(row[source],
+                                                                                   self.inputs.types[source]))
+                except ValueError as wrong:
+                    column.append(None)
+                    error = error or f"column '{source}' {wrong}; correct it"
+            if error is not None:
+                answers[k] = Answer(error=error)
+        settings = self.attributor.settings
+        types = dict(self.inputs.types) | {"id": self.inputs.types[self.id] if self.id else pyarrow().int64()}
+        table = table_of(columns_of(answers, settings.top is not None), kept, types, settings.method, self.settings)
+        return table, sum(answer.error is not None for answer in answers)
+
+
+def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    """Does the work of a line, and returns the exit status."""
+    work = Work(asked, environment)
+    if work.shard.count > 1:
+        print(f"headwater: {work.shard}", file=sys.stderr)
+    if asked.dry_run:
+        return dry_run(work)
+    folder = Folder(asked.output)
+    folder.check(work.settings)
+    folder.refuse_after(work.inputs.blocks)
+    mine = [index for index in range(work.inputs.blocks) if work.shard.has(index)]
+    progress = Progress(sum(min(asked.block, work.inputs.count - index * asked.block) for index in mine))
+    written = failed = 0
+    for block in work.inputs.read(work.shard.has):
+        name = name_of(block, work.settings)
+        done = folder.has(block, name)
+        if not done:
+            table, wrong = work.table(block)
+            folder.write(name, table)
+            written, failed = written + 1, failed + wrong
+        else:
+            failed += failures_in(folder, name)
+        progress.add(len(block.rows), ran=not done)
+    progress.clear()
+    print(f"headwater: {progress.done:,} rows, {failed:,} failed (column error); {written:,} blocks written to "
+          f"{asked.output}, {len(mine) - written:,} were there"
+          + (f"; {progress.rate():.3g} rows a second" if progress.ran else ""), file=sys.stderr)
+    return 1 if failed and asked.strict else 0
+
+
+def failures_in(folder: Folder, name: str) -> int:
+    """How many rows of a block that was there failed."""
+    import pyarrow.parquet as parquet
+    column = parquet.read_table(folder.path / name, columns=["error"]).column("error")
+    return len(column) - int(column.null_count)
+
+
+def dry_run(work: Work) -> int:
+    """Counts everything, and runs the first rows to see how long it takes."""
+    rows = tokens = wrong = blocks = 0
+    sample: list[Any] = []
+    sampled = 0
+    for block in work.inputs.read(work.shard.has):
+        texts = [values[0] for values, _ in block.rows]
+        counts = work.attributor.tokens(texts)
+        numbers = [count for count in counts if isinstance(count, int)]
+        rows, blocks = rows + len(counts), blocks + 1
+        tokens, wrong = tokens + sum(numbers), wrong + len(counts) - len(numbers)
+        for text, count in zip(texts, counts):
+            if isinstance(count, int) and len(sample) < 2000:
+                sample.append(text)
+                sampled += count
+    seconds, ran = timed(work, sample)
+    estimate = f"about {duration(seconds * tokens / ran)} by {ran:,} tokens that ran" if ran else "nothing runs"
+    print(f"{rows:,} rows ({wrong:,} that cannot run), {tokens:,} tokens, {blocks:,} blocks; {estimate}")
+    return 0
+
+
+def timed(work: Work, sample: list[Any]) -> tuple[float, int]:
+    """Seconds for some of the texts, and their tokens."""
+    work.attributor._model.answers(sample[:1])  # what is only done once
+    seconds, ran, at = 0.0, 0, 0
+    while at < len(sample) and seconds < SAMPLE_SECONDS:
+        some = sample[at:at + 64]
+        begin = time.monotonic()
+        answers = work.attributor._model.answers(some)
+        seconds += time.monotonic() - begin
+        ran += sum(answer.length or 0 for answer in answers)
+        at += len(some)
+    return seconds, ran

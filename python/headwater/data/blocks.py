@@ -1,0 +1,162 @@
+"""Blocks of results in a folder: named by what they are of, written whole or not at all.
+
+A block's file is INDEX-HASH.parquet. The hash is that of its rows, the settings and the model's content, so a file that
+is there is done, whoever wrote it, and running again only does what is missing. A file is written beside its place and
+renamed. Two processes that write the same block write the same bytes.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import socket
+from pathlib import Path
+from typing import Any, Iterator, Mapping, Sequence
+
+from ..errors import Error
+from .inputs import Block
+from .table import arrow_type, pyarrow
+
+NAME = re.compile(r"([0-9]{7,})-([0-9a-f]{16})\.parquet")
+PART = re.compile(r"\.([0-9]{7,}-[0-9a-f]{16}\.parquet)\.(.+)\.([0-9]+)\.part")
+KEY = b"headwater"  # of the metadata
+
+
+def name_of(block: Block, settings: str) -> str:
+    whole = hashlib.sha256(settings.encode())
+    for row in block.rows:
+        whole.update(repr(row).encode("utf-8", "surrogateescape") + b"\n")
+    return f"{block.index:07}-{whole.hexdigest()[:16]}.parquet"
+
+
+class Folder:
+    """The blocks that are there. Made if it is not."""
+
+    def __init__(self, path: str):
+        self.path = Path(path)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Error(f"{path}: cannot be made, {error.strerror}; give -o a folder") from None
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise Error(f"{path}: cannot be written to; give -o another folder")
+        self.there = {index: path.name for index, path in blocks_in(self.path)}
+        self._clear_parts()
+
+    def _clear_parts(self) -> None:
+        """Removes what processes of this machine left that are no more."""
+        for path in self.path.glob(".*.part"):
+            match = PART.fullmatch(path.name)
+            if match and match[2] == socket.gethostname() and not alive(int(match[3])):
+                path.unlink(missing_ok=True)
+
+    def check(self, settings: str) -> None:
+        """Raises an Error if the blocks that are there are of other settings."""
+        for name in self.there.values():
+            found = settings_of(self.path / name)
+            if json.dumps(found, sort_keys=True) != settings:
+                differing = differences(found, json.loads(settings))
+                raise Error(f"{self.path / name}: is of other work ({differing}); give -o another folder, or remove "
+                            "this one")
+            return  # the others have the same name of settings in their hash, or are refused by it
+
+    def has(self, block: Block, name: str) -> bool:
+        """Whether a block is done. Raises an Error if its place holds one of other rows or settings."""
+        found = self.there.get(block.index)
+        if found is None:
+            return (self.path / name).exists()
+        if found != name:
+            raise Error(f"{self.path / found}: is of other rows, settings or another model than block {block.index} now "
+                        "has; give -o another folder, or remove this file")
+        return True
+
+    def write(self, name: str, table: Any) -> None:
+        import pyarrow.parquet as parquet
+        part = self.path / f".{name}.{socket.gethostname()}.{os.getpid()}.part"
+        try:
+            with open(part, "wb") as file:
+                parquet.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, self.path / name)
+        except OSError as error:
+            raise Error(f"{self.path / name}: cannot be written, {error.strerror or error}; check the place") from None
+        finally:
+            part.unlink(missing_ok=True)
+
+    def refuse_after(self, blocks: int) -> None:
+        """Raises an Error if there are blocks after the last."""
+        for index, name in sorted(self.there.items()):
+            if index >= blocks:
+                raise Error(f"{self.path / name}: is block {index}, and the inputs have {blocks}; give -o another "
+                            "folder, or remove this file")
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def blocks_in(folder: Path) -> Iterator[tuple[int, Path]]:
+    """The blocks of a folder by number. Raises an Error for two of one number."""
+    seen: dict[int, str] = {}
+    for path in sorted(folder.glob("*.parquet")):
+        match = NAME.fullmatch(path.name)
+        if not match:
+            raise Error(f"{path}: is no block of headwater, expected none but these in the folder; give another folder")
+        index = int(match[1])
+        if index in seen:
+            raise Error(f"{path}: is block {index}, as {seen[index]}; remove the one that is of other work")
+        seen[index] = path.name
+        yield index, path
+
+
+def settings_of(path: Path) -> dict[str, Any]:
+    """What a block was asked, from its metadata."""
+    pyarrow()
+    import pyarrow.parquet as parquet
+    try:
+        metadata = parquet.read_schema(path).metadata or {}
+        found: dict[str, Any] = json.loads(metadata[KEY])
+    except (OSError, ValueError, KeyError) as wrong:
+        raise Error(f"{path}: is no block of headwater ({wrong}); give another folder") from None
+    return found
+
+
+def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    differing = [word for word in {*found, *expected} if found.get(word) != expected.get(word)]
+    differing.sort(key=lambda word: (word not in found or word not in expected, word))
+    return "; ".join(f"{word} {found.get(word)}, not {expected.get(word)}" for word in differing[:3])
+
+
+def fitted(value: Any, kind: Any) -> Any:
+    """A value of JSON as the type of its column; of other types as it is. Raises ValueError if it does not fit."""
+    arrow = pyarrow()
+    if value is None:
+        return None
+    if kind == "json":
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if kind == arrow.float64() and type(value) in (int, float):
+        return float(value)
+    expected = {arrow.int64(): int, arrow.bool_(): bool, arrow.string(): str, arrow.float64(): float}.get(kind)
+    if expected is not None and type(value) is not expected:
+        raise ValueError(f"is {json.dumps(value, default=repr)[:40]}, expected {kind}, as in the first rows")
+    if kind == arrow.int64() and not -2**63 <= value < 2**63:
+        raise ValueError("does not fit into 64 bits")
+    return value
+
+
+def table_of(columns: Mapping[str, Sequence[Any]], kept: Mapping[str, Sequence[Any]], types: Mapping[str, Any],
+             method: str, settings: str) -> Any:
+    """The rows of a block as a table: the kept columns, then ours."""
+    arrow = pyarrow()
+    arrays = {name: arrow.array(values, arrow.string() if types[name] == "json" else types[name])
+              for name, values in kept.items()}
+    arrays |= {name: arrow.array(values, arrow_type(name, method)) for name, values in columns.items()}
+    return arrow.table(arrays).replace_schema_metadata({KEY: settings.encode()})

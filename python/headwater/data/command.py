@@ -1,0 +1,129 @@
+"""The commands of the package: what they take, and the one place that prints an error and ends."""
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from typing import Any, NoReturn, Sequence
+
+from ..errors import Error
+from .settings import BadUsage
+
+EXAMPLE = "headwater attribute my-bert/ reviews.parquet -o out/ --method relevance --keep label"
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises in place of printing, and names the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadUsage(f"{message}; see '{self.prog} --help'")
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        found, left = self.parse_known_args(words)
+        if left:
+            known = [name for action in self._actions for name in action.option_strings if name.startswith("--")]
+            near = difflib.get_close_matches(left[0].split("=")[0], known, 1)
+            raise BadUsage(f"unknown option '{left[0]}'" + (f"; did you mean '{near[0]}'?" if near else "; see --help"))
+        return found
+
+
+def attribute_parser() -> Parser:
+    parser = Parser(prog="headwater attribute", allow_abbrev=False, epilog=f"Example: {EXAMPLE}",
+                    description="Attribution of a data set. What is done is kept: run the same line again to go on.")
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="a model directory, or the name of a model")
+    add("inputs", metavar="INPUT", nargs="+", help="rows: .parquet, .jsonl, .csv (with a first line of names) or .txt "
+        "(a text a line)")
+    add("-o", "--output", metavar="OUT/", required=True, help="the folder for the blocks of results, made if missing")
+    rows = parser.add_argument_group("Rows")
+    rows.add_argument("--column", metavar="NAME", default="text", help="the column of texts (default: text)")
+    rows.add_argument("--id", metavar="NAME", help="the column that names rows (default: the number of the row)")
+    rows.add_argument("--keep", metavar="A,B,...", default="", help="columns that go into the result too")
+    rows.add_argument("--block", metavar="ROWS", type=int, default=1000, help="rows of a block (default: 1000)")
+    rows.add_argument("--shard", metavar="i/n", help="only part i of n, from 0; /n takes i from the environment. Without "
+                      "it, RANK and WORLD_SIZE, SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are read")
+    rows.add_argument("--truncate", action="store_true", help="cut texts that are too long for the model")
+    rows.add_argument("--strict", action="store_true", help="exit status 1 if a row failed")
+    rows.add_argument("--dry-run", action="store_true", help="count rows, tokens and blocks, estimate the time, write "
+                      "nothing")
+    method = parser.add_argument_group("Method")
+    method.add_argument("--method", default="relevance", help="relevance (default), rollout, flow, average, raw or gradient")
+    method.add_argument("--row", help="the output token: a number, cls, last, mask or mean")
+    method.add_argument("--target", default="best", help="the class or word that is asked about (default: best)")
+    method.add_argument("--against", default="", help="a class or word to compare it with")
+    method.add_argument("--rule", help="of relevance (frozen, attnlrp, integrated) or gradient (gradient, "
+                        "gradient-rollout, chefer)")
+    method.add_argument("--layer", type=int, default=-1, help="the layer, for method raw")
+    method.add_argument("--top", metavar="K", type=int, help="only the K values that are largest without their signs")
+    options = parser.add_argument_group("Options, as in headwater rollout")
+    for name in ("preset", "fuse", "order", "empty", "divide", "layers"):
+        options.add_argument(f"--{name}")
+    options.add_argument("--head", type=int)
+    for name in ("residual", "discard"):
+        options.add_argument(f"--{name}", type=float)
+    machine = parser.add_argument_group("Machine")
+    machine.add_argument("--threads", metavar="N", type=int, help="how many threads (default: all cores)")
+    machine.add_argument("--ignore-code", action="store_true", help="run a model whose folder brings code of its own, "
+                         "without that code")
+    return parser
+
+
+def summarise_parser() -> Parser:
+    parser = Parser(prog="headwater summarise", allow_abbrev=False,
+                    epilog="Example: headwater summarise out/ --by label",
+                    description="Which tokens, positions and parts of a data set get most, from what 'headwater "
+                    "attribute' wrote.")
+    add = parser.add_argument
+    add("results", metavar="OUT/", nargs="+", help="a folder of 'headwater attribute', or a summary saved as .json; "
+        "several are merged")
+    add("--by", metavar="NAME", help="for each value of this column, which was kept with --keep")
+    add("--parts", metavar="NAME", help="the share of each part of a text, by a kept column of spans in bytes, as "
+        '{"question": [0, 20]}')
+    add("--against", metavar="OTHER/", help="what has changed in another run: the surest differences")
+    add("--tokens", action="store_true", help="only the tokens")
+    add("--positions", action="store_true", help="only the positions")
+    add("--texts", action="store_true", help="only sums and concentration")
+    add("--least", metavar="N", type=int, default=5, help="only tokens that occur N times (default: 5)")
+    add("--count", metavar="N", type=int, default=20, help="how many lines of a table (default: 20)")
+    add("--partial", action="store_true", help="take folders whose blocks are not all there")
+    add("-o", "--output", metavar="FILE", help="write all of it to a .parquet, or to a .json that can be merged")
+    return parser
+
+
+def spelled(message: str) -> str:
+    """A message in the words of the command: `text_pair` is --text-pair."""
+    return re.sub(r"`([a-z_]+)`", lambda found: "--" + found[1].replace("_", "-"), message)
+
+
+def run(words: Sequence[str]) -> int:
+    """Runs `headwater WORDS...` and returns its exit status."""
+    try:
+        if words[0] == "attribute":
+            from .attribute import attribute
+            return attribute(attribute_parser().parse(words[1:]), os.environ)
+        if words[0] == "summarise":
+            from .summarise import summarise_command
+            return summarise_command(summarise_parser().parse(words[1:]))
+        raise BadUsage(f"unknown command '{words[0]}'; see 'headwater --help'")
+    except Error as wrong:
+        return say(spelled(str(wrong)), 2 if isinstance(wrong, BadUsage) else 1)
+    except KeyboardInterrupt:
+        return say("interrupted; run the same line again to go on", 130)
+    except MemoryError:
+        return say("out of memory, expected room for a block of rows; take fewer with --block", 1)
+
+
+def say(message: str, status: int) -> int:
+    print(f"headwater: {message}", file=sys.stderr)
+    return status
+
+
+def main(words: Sequence[str] | None = None) -> Any:
+    """For `headwater attribute` and `python -m headwater.data.command attribute`."""
+    sys.exit(run(list(sys.argv[1:] if words is None else words)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Columns in and columns out: lists, NumPy arrays or a pyarrow table."""
+from __future__ import annotations
+
+import importlib
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from ..errors import Error
+
+# name: how pyarrow calls its type; an entry of a list belongs to a token
+COLUMNS = {"length": "int32", "positions": "list<int32>", "token_ids": "list<int32>", "tokens": "list<string>",
+           "starts": "list<int32>", "ends": "list<int32>", "row": "int32", "target": "string", "probability": "float64",
+           "values": "list<float32>", "error": "string"}
+
+
+def pyarrow() -> Any:
+    """The module, or an Error with the line that installs it."""
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise Error("data sets: pyarrow is not installed, expected it to read and write tables; pip install "
+                    "'headwater[data]'") from None
+
+
+def is_table(batch: Any) -> bool:
+    return type(batch).__module__.startswith("pyarrow.") and hasattr(batch, "column_names")
+
+
+def names_of(batch: Any) -> list[str]:
+    """The names of the columns of a batch. Raises headwater.Error if it is none."""
+    if is_table(batch):
+        return list(batch.column_names)
+    if isinstance(batch, Mapping) or hasattr(batch, "keys"):
+        return list(batch.keys())
+    raise Error(f"batch of type {type(batch).__name__}: expected columns, a dictionary of lists or arrays or a pyarrow "
+                "table; give one of these")
+
+
+def column_of(batch: Any, name: str) -> list[Any]:
+    """A column as a list of Python objects."""
+    names = names_of(batch)
+    if name not in names:
+        from .settings import nearest
+        raise Error(f"batch: has no column '{name}'{nearest(name, names)}")
+    found = batch[name]
+    if is_table(batch):
+        return list(found.to_pylist())
+    return found.tolist() if isinstance(found, np.ndarray) else list(found)
+
+
+def arrow_type(name: str, method: str) -> Any:
+    """The type of one of our columns. Flow is exact, so it keeps its doubles."""
+    arrow = pyarrow()
+    text = "list<float64>" if name == "values" and method == "flow" else COLUMNS[name]
+    if text.startswith("list<"):
+        return arrow.list_(getattr(arrow, text[5:-1])())
+    return getattr(arrow, text)()
+
+
+def like(batch: Any, columns: Mapping[str, Sequence[Any]], keep: Sequence[str], method: str) -> Any:
+    """The columns in the form of the batch, after those that are kept."""
+    if is_table(batch):
+        arrow = pyarrow()
+        arrays = {name: batch[name] for name in keep}
+        arrays |= {name: arrow.array(values, arrow_type(name, method)) for name, values in columns.items()}
+        return arrow.table(arrays)
+    as_arrays = any(isinstance(batch[name], np.ndarray) for name in names_of(batch))
+    kept = {name: batch[name] for name in keep}
+    return kept | {name: as_array(name, values) if as_arrays else list(values) for name, values in columns.items()}
+
+
+def as_array(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Numbers as numbers (-1 and NaN where there is none), everything else as objects."""
+    if COLUMNS[name] == "int32":
+        return np.array([-1 if value is None else value for value in values], np.int32)
+    if COLUMNS[name] == "float64":
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    out = np.empty(len(values), object)
+    for k, value in enumerate(values):
+        out[k] = value
+    return out

@@ -1,0 +1,179 @@
+"""hw.Attributor: the values of the methods, for batches of columns of any kind."""
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+import headwater as hw
+
+TEXTS = ["the keys to the cabinet are on the table", "a dog", "the author near the senators is here", "the cabinet"]
+BAD = [None, 7, "", "the keys " * 400, "half of a pair \ud83d", float("nan")]
+
+
+@pytest.mark.parametrize("method, words, one", [
+    ("rollout", dict(row=0), lambda text: hw.rollout("verb-number", text=text, row=0)),
+    ("rollout", {}, lambda text: hw.rollout("verb-number", text=text, row=0)),
+    ("rollout", dict(row="mean", discard=0.3, fuse="max"),
+     lambda text: hw.rollout("verb-number", text=text, row="mean", discard=0.3, fuse="max")),
+    ("flow", dict(row=1), lambda text: hw.flow("verb-number", text=text, row=1)),
+    ("average", dict(row=0), lambda text: hw.average("verb-number", text=text, row=0)),
+    ("raw", dict(row=0, layer=1), lambda text: hw.raw("verb-number", text=text, row=0, layer=1)),
+    ("gradient", dict(rule="chefer"), lambda text: hw.gradient("verb-number", text=text, rule="chefer")[0]),
+    ("relevance", {}, lambda text: hw.relevance("verb-number", text=text)),
+    ("relevance", dict(target=1, against=0, rule="attnlrp"),
+     lambda text: hw.relevance("verb-number", text=text, target=1, against=0, rule="attnlrp")),
+])
+def test_values_are_those_of_the_methods_one_by_one(method, words, one):
+    found = hw.Attributor("verb-number", method, **words)({"text": TEXTS * 20})
+    assert found["error"] == [None] * len(TEXTS) * 20
+    for text, values in zip(TEXTS * 20, found["values"]):
+        np.testing.assert_array_equal(values, np.asarray(one(text)))
+
+
+def test_the_other_columns_say_what_the_values_belong_to():
+    found = hw.Attributor("verb-number")({"text": TEXTS})
+    source = hw.open("verb-number", text=TEXTS)
+    for k, text in enumerate(TEXTS):
+        result = hw.relevance("verb-number", text=text)
+        assert found["tokens"][k] == source.tokens[k] and found["length"][k] == len(source.tokens[k])
+        assert found["token_ids"][k] == source.example(k)["ids"]
+        assert found["row"][k] == result.rows[0] and found["target"][k] == result.relevance["target"]["name"]
+        words = [text.encode()[begin:end].decode() for begin, end in zip(found["starts"][k], found["ends"][k])]
+        assert words == [""] + text.split() + [""] * (len(words) - 1 - len(text.split()))
+
+
+def test_the_probability_is_that_of_the_target_among_all_classes():
+    a, b = (hw.Attributor("verb-number", target=target)({"text": TEXTS})["probability"] for target in (0, 1))
+    assert np.allclose(np.add(a, b), 1) and not np.allclose(a, 0.5)
+    best = hw.Attributor("verb-number")({"text": TEXTS})["probability"]
+    assert best == [max(pair) for pair in zip(a, b)]
+
+
+def test_the_top_k_are_the_largest_without_signs():
+    whole, cut = (hw.Attributor("verb-number", top=top)({"text": TEXTS}) for top in (None, 3))
+    for k in range(len(TEXTS)):
+        order = np.argsort(-np.abs(whole["values"][k]), kind="stable")[:3]
+        assert list(cut["positions"][k]) == list(order) and cut["length"] == whole["length"]
+        assert cut["tokens"][k] == [whole["tokens"][k][j] for j in order]
+        np.testing.assert_array_equal(cut["values"][k], whole["values"][k][order])
+    assert "positions" not in whole
+
+
+def test_a_row_that_cannot_run_has_an_error_and_spoils_no_other():
+    attribute = hw.Attributor("verb-number", "rollout", row=0)
+    mixed = [TEXTS[0], *BAD, TEXTS[1]]
+    found = attribute({"text": mixed})
+    clean = attribute({"text": TEXTS})
+    assert [error is None for error in found["error"]] == [True] + [False] * len(BAD) + [True]
+    np.testing.assert_array_equal(found["values"][-1], clean["values"][1])
+    for word, error in zip(["missing", "int", "no tokens", "expected at most", "surrogate", "missing"],
+                           found["error"][1:-1]):
+        assert word in error
+    assert found["values"][1:-1] == [None] * len(BAD) and found["tokens"][1] is None
+    assert attribute({"text": BAD})["error"] == found["error"][1:-1]  # also where nothing runs
+
+
+def test_columns_come_back_in_the_form_in_which_they_came():
+    attribute = hw.Attributor("verb-number", keep=["label"])
+    columns = {"text": TEXTS, "label": [1, 0, 1, 0], "other": list("abcd")}
+    lists = attribute(columns)
+    arrays = attribute({name: np.array(column) for name, column in columns.items()})
+    table = attribute(pa.table(columns))
+    assert list(lists) == list(arrays) == table.column_names and "other" not in lists
+    assert isinstance(lists["values"], list) and isinstance(arrays["values"], np.ndarray)
+    assert arrays["row"].dtype == np.int32 and arrays["probability"].dtype == np.float64
+    assert table.schema.field("values").type == pa.list_(pa.float32())
+    assert table["label"].to_pylist() == lists["label"] == list(arrays["label"])
+    for a, b, c in zip(lists["values"], arrays["values"], table["values"].to_pylist()):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a, np.float32(c))
+    broken = attribute(pa.table({"text": ["", None, "a dog"], "label": [1, 2, 3]}))
+    assert broken["values"].null_count == broken["row"].null_count == broken["probability"].null_count == 2
+
+
+def test_it_is_pickled_by_its_arguments():
+    attribute = hw.Attributor("verb-number", "rollout", row="mean", residual=0.3, top=2)
+    pickled = pickle.dumps(attribute)
+    assert len(pickled) < 1000
+    again = pickle.loads(pickled)
+    a, b = attribute({"text": TEXTS}), again({"text": TEXTS})
+    assert [list(one) for one in a["values"]] == [list(one) for one in b["values"]]
+    assert again.content == attribute.content and len(again.content) == 64
+
+
+@pytest.mark.parametrize("words, message", [
+    (dict(method="rolout"), "did you mean 'rollout'"),
+    (dict(method="rollout", target=1), "`target` 1: was given with method rollout"),
+    (dict(method="rollout", rule="frozen"), "`rule` frozen: was given with method rollout"),
+    (dict(rule="forzen"), "did you mean 'frozen'"),
+    (dict(residual=0.5), "`residual`: was given with method relevance"),
+    (dict(method="rollout", row="all"), "`row` all"),
+    (dict(method="rollout", row=[1, 2]), "several rows"),
+    (dict(method="rollout", residual=2), "residual"),
+    (dict(method="rollout", layers="9:12"), "layers"),
+    (dict(method="rollout", fuse="head:99"), "has no head 99"),
+    (dict(method="raw", layer=99), "has no layer 99"),
+    (dict(target="plurall"), "plural"),
+    (dict(top=0), "`top` 0"),
+    (dict(keep=["values"]), "`keep` values"),
+    (dict(tokenizer=print), "`tokenizer`"),
+])
+def test_what_cannot_work_is_refused_when_it_is_made(words, message):
+    with pytest.raises(hw.Error, match=message.replace("(", r"\(")):
+        hw.Attributor("verb-number", **words)
+
+
+def test_a_batch_without_the_column_names_the_nearest():
+    with pytest.raises(hw.Error, match="has no column 'text'; did you mean 'texts'?"):
+        hw.Attributor("verb-number")({"texts": TEXTS})
+    with pytest.raises(hw.Error, match="batch of type int"):
+        hw.Attributor("verb-number")(3)
+
+
+@pytest.fixture(scope="module")
+def live():
+    """A PyTorch model of MiniLM's words with random weights, and its tokenizer."""
+    tokenizer = AutoTokenizer.from_pretrained(hw.models()["verb-number"])
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                        intermediate_size=64, max_position_embeddings=64)
+    return BertForSequenceClassification(config).eval(), tokenizer
+
+
+@pytest.mark.parametrize("method, words", [("rollout", dict(row=0)), ("rollout", {}), ("raw", dict(row=2, layer=0)),
+                                           ("gradient", dict(target=1))])
+def test_a_live_model_gives_what_its_capture_gives(live, method, words):
+    model, tokenizer = live
+    found = hw.Attributor(model, method, tokenizer=tokenizer, **words)({"text": TEXTS + [None, "", "the " * 99]})
+    assert [error is None for error in found["error"]] == [True] * 4 + [False] * 3
+    for k, text in enumerate(TEXTS):
+        inputs = tokenizer(text, return_tensors="pt")
+        with hw.capture(model) as seen:
+            model(**inputs)
+        if method == "gradient":
+            expected = seen.gradient(1).row()
+        else:
+            expected = getattr(seen, method)(**{"row": 0, **words})
+        np.testing.assert_allclose(found["values"][k], np.asarray(expected), atol=2e-6)
+        assert found["tokens"][k] == tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+        parts = [text[begin:end] for begin, end in zip(found["starts"][k], found["ends"][k])]
+        assert " ".join(part for part in parts if part) == text
+
+
+def test_a_live_model_is_pickled_with_its_tokenizer(live):
+    model, tokenizer = live
+    attribute = hw.Attributor(model, "rollout", tokenizer=tokenizer)
+    again = pickle.loads(pickle.dumps(attribute))
+    for a, b in zip(attribute({"text": TEXTS})["values"], again({"text": TEXTS}, rank=0)["values"]):
+        np.testing.assert_allclose(a, b, atol=2e-6)
+
+
+def test_a_live_model_says_what_it_cannot_do(live):
+    model, tokenizer = live
+    with pytest.raises(hw.Error, match="`tokenizer`: was not given"):
+        hw.Attributor(model, "rollout")
+    with pytest.raises(hw.Error, match="save_pretrained"):
+        hw.Attributor(model, "relevance", tokenizer=tokenizer)
