@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import html
-import secrets
 
 from .errors import Error
 from .protocols import Paged
@@ -27,8 +26,8 @@ class View:
 def view(result: Paged, *, height: int = HEIGHT) -> View:
     """The page of a result, in a frame of `height` pixels: the same that `.save("x.html")` writes.
 
-    Results up to some hundred tokens display like this by themselves. A notebook that is not trusted shows shaded text
-    and a table instead.
+    Results up to some hundred tokens display like this by themselves. A notebook that is not trusted shows only the
+    shaded text and the table below it.
     """
     if not hasattr(result, "_page"):
         raise Error(f"view: is given a {type(result).__name__}, expected a result of headwater; for example "
@@ -39,16 +38,12 @@ def view(result: Paged, *, height: int = HEIGHT) -> View:
 
 
 def framed(page: str, spans: str, height: int) -> str:
-    """The page where frames are allowed, the spans where they are not.
+    """The page in a frame, and the spans below it.
 
-    Notebooks that are not trusted, and sites that show notebooks, strip both the frame and the style that hides the
-    spans.
+    Notebooks that are not trusted, and sites that show notebooks, strip the frame alone.
     """
-    name = f"headwater-{secrets.token_hex(6)}"
-    return (f"<style>#{name} {{ display: none }}</style>"
-            f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" title="headwater" '
-            f'style="width: 100%; height: {height}px; border: 0"></iframe>'
-            f'<div id="{name}">{spans}</div>')
+    return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" title="headwater" '
+            f'style="width: 100%; height: {height}px; border: 0"></iframe>{spans}')
 
 
 def displayed(result: Paged, values: int) -> str:
