@@ -89,7 +89,8 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
 
 }  // namespace
 
-Layers::Layers(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix) {
+ModelBlocks::ModelBlocks(const Architecture& model, const Checkpoint& checkpoint,
+                         const std::string& prefix) {
   // What else a layer's number decides.
   const bool alike = model.windows.empty() && model.unrotated.empty() && !model.scaled_by_layer &&
                      !model.bare_start;

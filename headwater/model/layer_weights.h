@@ -34,12 +34,12 @@ struct LayerWeights {
 };
 
 /// All blocks. Those that share their tensors (ALBERT) are held once.
-class Layers {
+class ModelBlocks {
  public:
   /// Every name starts with `prefix`. Throws Error naming the first tensor that is missing or does
   /// not have the architecture's shape or type.
-  Layers(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
-  Layers() = default;
+  ModelBlocks(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
+  ModelBlocks() = default;
   const LayerWeights& operator[](int l) const {
     return different_[static_cast<size_t>(which_[static_cast<size_t>(l)])];
   }

@@ -51,7 +51,7 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
       checkpoint_(std::move(checkpoint)) {
   for (const std::string& note : checkpoint_.notes()) architecture_.notes.push_back(note);
   prefix_ = find_prefix(architecture_, checkpoint_);
-  layers_ = Layers(architecture_, checkpoint_, prefix_);
+  layers_ = ModelBlocks(architecture_, checkpoint_, prefix_);
   bind_distances();
   refuse_unused(architecture_, checkpoint_, checkpoint_.outer() + prefix_);
   if (architecture_.text)

@@ -93,7 +93,7 @@ class Model {
   Architecture architecture_;
   Checkpoint checkpoint_;
   std::string prefix_;
-  Layers layers_;
+  ModelBlocks layers_;
   std::unique_ptr<TextEmbedder> text_;
   std::unique_ptr<ImageEmbedder> image_;
   NormWeights final_norm_;

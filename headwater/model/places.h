@@ -15,7 +15,7 @@ namespace headwater {
 /// Keys and queries of all buckets, in all layers.
 class Places {
  public:
-  /// Throws Error as Layers does.
+  /// Throws Error as ModelBlocks does.
   Places(const Architecture& model, const Checkpoint& checkpoint, const std::string& prefix);
 
   /// Of one layer: heads x buckets x size, times the scale of scores; empty: none.

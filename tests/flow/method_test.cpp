@@ -218,7 +218,7 @@ TEST(Flow, NormalisesRowsAndLeavesZeroRows) {
 TEST(Flow, SaysWhenItSaysNothingAboutTheOutputToken) {
   InMemory deep(attention_of(stack_of("bert", 24, 12, 1)));
   const Attribution result = flow(*deep.item(), as_they_are());
-  EXPECT_TRUE(has_note(result, "100 % of the pairs")) << result.notes.size();
+  EXPECT_TRUE(has_note(result, "100 % of the values")) << result.notes.size();
   EXPECT_TRUE(has_note(result, "flow over fewer layers does"));
   Options shallow = as_they_are();
   shallow.layers = {0, 2};

@@ -76,7 +76,7 @@ TEST_F(Processor, RefusesWhatItDoesNotDo) {
   refused(vit + R"("size": {"longest_edge": 9}})", {"size is {\"longest_edge\":9}"});
   refused(vit + R"("size": 100000})", {"size is 100000", "16384"});
   refused(vit + R"("resample": 9})", {"resample is 9"});
-  refused(R"({"image_processor_type": "CLIPImageProcessor"})", {"CLIPImageProcessor"});
+  refused(R"({"image_processor_type": "Swin2SRImageProcessor"})", {"Swin2SRImageProcessor"});
   refused("[1]", {"is not an object"});
   refused("{", {"is not JSON"});
   put("config.json", R"({"model_type": "bert"})");

@@ -91,9 +91,11 @@ TEST(Relevance, ByLayerStartsWithTheInput) {
 
 TEST(Relevance, TakesRowsAndLayersFromTheEnd) {
   AnsweredTokens source;
-  relevance(source, {.row = Row::at(-2), .edges = -1});
-  EXPECT_EQ(source.asked.row, 0);
+  relevance(source, {.row = Row::at(-1), .edges = -1});
+  EXPECT_EQ(source.asked.row, 1);
   EXPECT_EQ(source.asked.edges, 1);
+  expect_error(Error::Kind::usage, {"`row` 0", "is an output of token 1"},
+               [&] { relevance(source, {.row = Row::at(-2)}); });
 }
 
 TEST(Relevance, RefusesWhatARuleDoesNotHave) {

@@ -108,9 +108,7 @@ std::string usage(const std::string& path) {
   return messages;
 }
 
-TEST_F(Write, SuggestsTheNearestEnding) {
-  EXPECT_NE(usage(at("x.jsn")).find("did you mean '.json'?"), std::string::npos)
-      << usage(at("x.jsn"));
+TEST_F(Write, NamesTheEndingsOfItsFormats) {
   EXPECT_NE(usage(at("x.xlsx")).find(".json, .npy, .npz, .png, .svg, .pdf"), std::string::npos);
   EXPECT_NE(usage(at("x")).find("has no ending"), std::string::npos);
 }

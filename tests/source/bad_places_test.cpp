@@ -62,9 +62,9 @@ TEST(Opening, AnUnknownEndingIsBadUsage) {
 TEST(Opening, AFileWithTheWrongEndingIsAnError) {
   const Folder folder;
   const Bytes good = npy(DType::f32, {1, 1}, {1});
-  expect_bad_file(folder.write("a.npz", good), {"zip directory"});
-  expect_bad_file(folder.write("a.safetensors", good), {"header"});
-  expect_bad_file(folder.write("a.json", good), {"not JSON"});
+  expect_bad_file(folder.write("a.npz", good), {"is a NumPy array"});
+  expect_bad_file(folder.write("a.safetensors", good), {"is a NumPy array"});
+  expect_bad_file(folder.write("a.json", good), {"is a NumPy array"});
 }
 
 TEST(Memory, WithoutArraysIsAnError) {
