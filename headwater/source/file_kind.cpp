@@ -10,7 +10,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::string_view resave = "save the attention with numpy or safetensors";
-constexpr std::string_view picture = "give it as --image to a vision model";
+constexpr std::string_view picture = "give it as `image` to a vision model";
 constexpr std::string_view unpack = "unpack it first";
 
 struct Magic {
@@ -64,6 +64,9 @@ bool is_safetensors(std::string_view bytes) {
 }  // namespace
 
 std::optional<FileKind> kind_of(std::string_view bytes) {
+  // First: the length at its beginning can look like anything.
+  if (is_safetensors(bytes))
+    return FileKind{"a file of safetensors", ".safetensors", "give it the ending .safetensors"};
   for (const Magic& magic : magics)
     if (bytes.starts_with(magic.begins)) return magic.kind;
   if (bytes.starts_with("PK\x03\x04")) {
@@ -73,8 +76,6 @@ std::optional<FileKind> kind_of(std::string_view bytes) {
       return FileKind{"a NumPy archive", ".npz", "give it the ending .npz"};
     return FileKind{"a zip archive", ".npz", unpack};
   }
-  if (is_safetensors(bytes))
-    return FileKind{"a file of safetensors", ".safetensors", "give it the ending .safetensors"};
   return {};
 }
 

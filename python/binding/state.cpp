@@ -194,10 +194,20 @@ void fields_of(Archive& archive, Timing& one) {
 }
 
 template <class Archive>
+void fields_of(Archive& archive, Prediction& one) {
+  archive(one.what, one.best, one.probability, one.second, one.second_probability);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, WordChoice& one) {
+  archive(one.probability, one.second, one.second_probability);
+}
+
+template <class Archive>
 void fields_of(Archive& archive, Attribution& one) {
   archive(one.method, one.options, one.layers, one.source, one.rows, one.outputs, one.mean_row,
           one.by_layer, one.columns, one.values, one.has_signs, one.exact, one.gradient,
-          one.relevance, one.cut, one.pieces, one.notes, one.timing, one.label);
+          one.relevance, one.prediction, one.cut, one.pieces, one.notes, one.timing, one.label);
 }
 
 template <class Archive>
@@ -209,13 +219,13 @@ template <class Archive>
 void fields_of(Archive& archive, Metrics& one) {
   archive(one.mean_attention, one.max_attention, one.attention_entropy, one.attention_concentration,
           one.rollout_max, one.rollout_entropy, one.batch_size, one.seq_length, one.options,
-          one.layers, one.layer, one.source, one.notes, one.timing);
+          one.layers, one.layer, one.source, one.prediction, one.notes, one.timing);
 }
 
 template <class Archive>
 void fields_of(Archive& archive, Generated& one) {
   archive(one.options, one.how, one.prompt, one.layers, one.tokens, one.ids, one.text, one.ended,
-          one.values, one.relevance, one.span, one.outputs, one.biases, one.shown,
+          one.choices, one.values, one.relevance, one.span, one.outputs, one.biases, one.shown,
           one.shown_by_layer, one.notes, one.timing);
 }
 

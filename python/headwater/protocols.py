@@ -38,6 +38,14 @@ class WithThreeStacks(Protocol):
 
 
 @runtime_checkable
+class Computed(Protocol):
+    """A result of a method, which is an array but no attention."""
+
+    method: str
+    notes: Any
+
+
+@runtime_checkable
 class Tabular(Protocol):
     """A result that makes its own table, as the Summary of dataset.py does, which imports torch."""
 

@@ -12,7 +12,7 @@ from .arguments import DEFAULTS, OF_CAPTURES
 from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, to_numpy
 from .errors import Error
 from .image import ImageTokens
-from .protocols import DLPackArray, Recorded, WithAttentions
+from .protocols import Computed, DLPackArray, Recorded, WithAttentions
 
 
 class Source:
@@ -156,6 +156,10 @@ def read_words(sums: str, nan: str) -> ReadWords:
 
 def layers_of(given: Any) -> list[Array]:
     """The layers of an array, a list of arrays, or a Hugging Face output."""
+    first = given[0] if isinstance(given, (list, tuple)) and len(given) > 0 else given
+    if isinstance(first, Computed):
+        raise Error(f"attention: is a result of {first.method}, expected attention; give what the result was made from, or "
+                    "compare results as arrays (a - b)")
     if is_array(given):
         return [given]
     attentions = given.attentions if isinstance(given, WithAttentions) else None

@@ -19,7 +19,7 @@ from command import HEADWATER, fails, files_in, run
     (["rollout", "x.npz", "--order", "discard_first"], "did you mean 'discard-first'?"),
     (["rollout", "x.npz", "--empty", "zeros"], "did you mean 'zero'?"),
     (["rollout", "x.npz", "--filter", "specal"], "did you mean 'special'?"),
-    (["rollout", "x.npz", "-o", "x.pgn"], "did you mean '.png'?"),
+    (["rollout", "x.npz", "-o", "x.pgn"], "expected one of .json, .npy, .npz, .png"),
     (["compare", "x.npz", "--by", "discards"], "did you mean 'discard'?"),
     (["completion", "bsh"], "did you mean 'bash'?"),
     (["--verson"], "did you mean '--version'?"),

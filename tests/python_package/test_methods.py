@@ -203,3 +203,12 @@ def test_output_without_attention_points_to_capture():
 def test_info_says_what_there_is(stack, tokens):
     found = hw.info(stack, tokens=tokens)
     assert found["tokens"] == tokens and found["source"]["layers"] == 3
+
+
+def test_a_result_is_not_taken_for_attention():
+    found = hw.rollout(np.full((2, 2, 4, 4), 0.25, dtype=np.float32))
+    for ask in (lambda: hw.rollout(found), lambda: hw.metrics(found), lambda: hw.compare(found, found),
+                lambda: hw.rollout([found, found])):
+        with pytest.raises(hw.Error, match="is a result of rollout"):
+            ask()
+    assert np.array_equal(hw.rollout(np.stack([np.eye(4, dtype=np.float32)] * 2)), np.eye(4))
