@@ -31,11 +31,12 @@ class LiveModel:
                         "gradient; save the model with save_pretrained and give the folder")
         if settings.against:
             raise Error("`against`: is for model directories; save the model with save_pretrained and give the folder")
-        self.module, self.tokenizer, self.settings = model.eval(), tokenizer, settings
+        self.module, self.settings = model.eval(), settings
+        self.tokenizer: Any = tokenizer
         self.name = str(getattr(getattr(model, "config", None), "name_or_path", "") or type(model).__name__)
         self.longest: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
         if getattr(tokenizer, "pad_token", None) is None:
-            tokenizer.pad_token = tokenizer.eos_token
+            self.tokenizer.pad_token = self.tokenizer.eos_token
 
     @property
     def content(self) -> str:
@@ -54,7 +55,7 @@ class LiveModel:
         if not good:
             return found, wrong
         cut = dict(truncation=True, max_length=self.longest) if self.settings.truncate and self.longest else {}
-        all_of = self.tokenizer([texts[k] for k in good], return_offsets_mapping=True, return_special_tokens_mask=True,
+        all_of: Any = self.tokenizer([texts[k] for k in good], return_offsets_mapping=True, return_special_tokens_mask=True,
                                 **cut)
         for at, k in enumerate(good):
             one = {name: column[at] for name, column in all_of.items()}
