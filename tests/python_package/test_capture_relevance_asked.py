@@ -12,6 +12,7 @@ from models import make as made
 
 import headwater as hw
 from headwater.torch import replay
+from headwater.torch.probe import kind_of
 
 RULES = ("frozen", "attnlrp")
 
@@ -265,3 +266,19 @@ def test_a_row_must_be_said_where_nothing_says_it():
 
     seen._tokenizer = Words()
     assert seen.relevance("7").rows == [6]
+
+
+class Chosen(torch.nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self._name = name
+
+    def forward(self, x):
+        return getattr(torch.nn.functional, self._name)(x)
+
+
+def test_activations_of_one_class_with_other_settings_are_not_mixed_up():
+    kinds = [kind_of(Chosen(name), torch.Size((1, 5, 8))) for name in ("relu", "silu", "relu")]
+    x = torch.linspace(-2, 2, 9, dtype=torch.float64)
+    relu, silu, again = (kind.slope(x) for kind in kinds)
+    assert torch.equal(relu, again) and torch.allclose(silu, torch.sigmoid(x)) and not torch.allclose(relu, silu)
