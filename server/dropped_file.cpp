@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/output_file.h"
@@ -50,10 +51,14 @@ DroppedFile::~DroppedFile() {
   fs::remove_all(folder_, none);
 }
 
-std::string DroppedFile::in_its_words(std::string sentence) const {
-  for (size_t at = 0; (at = sentence.find(path_, at)) != std::string::npos; at += name_.size())
-    sentence.replace(at, path_.size(), name_);
+std::string renamed(std::string sentence, const std::string& path, const std::string& name) {
+  for (size_t at = 0; (at = sentence.find(path, at)) != std::string::npos; at += name.size())
+    sentence.replace(at, path.size(), name);
   return sentence;
+}
+
+std::string DroppedFile::in_its_words(std::string sentence) const {
+  return renamed(std::move(sentence), path_, name_);
 }
 
 }  // namespace headwater::server

@@ -6,6 +6,9 @@
 
 namespace headwater::server {
 
+/// `sentence` with `name` wherever it has `path`: the page shows nobody's folders.
+std::string renamed(std::string sentence, const std::string& path, const std::string& name);
+
 /// The bytes in a folder of their own among the temporary files, under a name that nobody chose;
 /// gone when this object is. Only the ending comes from the upload.
 class DroppedFile {

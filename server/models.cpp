@@ -151,6 +151,17 @@ const ServedModels::Served& ServedModels::find(const std::string& name) const {
 
 std::string ServedModels::answer(const Question& question, Listener& listener) {
   if (question.file) return answer_file(question, listener);
+  try {
+    return answer_by_model(question, listener);
+  } catch (const Error& error) {
+    std::string sentence = error.what();
+    for (const Served& one : models_)
+      sentence = renamed(std::move(sentence), one.model->name(), one.name);
+    throw Error(sentence, error.kind());
+  }
+}
+
+std::string ServedModels::answer_by_model(const Question& question, Listener& listener) {
   const Served& served = find(question.model);
   const bool prompt = as_prompt(question, *served.model);
   if (question.method == "generate") {

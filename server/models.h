@@ -28,6 +28,7 @@ class ServedModels : public Answerer {
     std::vector<std::string> images;  // paths of examples
   };
   const Served& find(const std::string& name) const;
+  std::string answer_by_model(const Question& question, Listener& listener);
 
   std::vector<Served> models_;
 };

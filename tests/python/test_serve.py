@@ -49,7 +49,8 @@ def page(server, **question):
 
 @pytest.mark.parametrize("signals", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(signals):
-    with served("verb-number") as (process, _, _):
+    # A script in the background ignores SIGINT, and so would what it starts.
+    with served("verb-number", preexec=lambda: signal.signal(signals, signal.SIG_DFL)) as (process, _, _):
         process.send_signal(signals)
         assert process.wait(20) == 0 and process.stderr.read() == ""
 
@@ -110,7 +111,7 @@ def test_images_and_examples(server):
 ])
 def test_what_is_wrong_is_one_sentence(server, question, found):
     last = answer(server, **question)[-1]
-    assert found in last["error"] and "\n" not in last["error"] and "/tmp" not in last["error"]
+    assert found in last["error"] and "\n" not in last["error"] and "/tmp" not in last["error"] and "/models" not in last["error"].replace("../models", "")
 
 
 def test_strangers_are_refused(server):
