@@ -15,8 +15,9 @@ AXE = ROOT / "viewer/node_modules/axe-core/axe.min.js"
 @pytest.fixture(scope="module")
 def address():
     """The address of a server, which ends by Ctrl-C."""
+    # A script in the background ignores SIGINT, and so would the server.
     server = subprocess.Popen([COMMAND, "serve", "verb-number", "facts", "shapes", "--port", "0"], stdout=subprocess.PIPE,
-                              text=True)
+                              text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     line = server.stdout.readline()
     yield re.search(r"http://127\.0\.0\.1:\d+/#token=[0-9a-f]{32}", line)[0]
     server.send_signal(signal.SIGINT)
