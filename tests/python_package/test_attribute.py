@@ -300,7 +300,9 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path):
     path = tmp_path / "rows.txt"
     path.write_text("\n".join(sentences(50000)))
     command, around = line("verb-number", path, "-o", tmp_path / "out", "--block", 20)
-    process = subprocess.Popen(command, env=around, stderr=subprocess.PIPE, text=True)
+    # A script in the background ignores SIGINT, and so would what it starts.
+    process = subprocess.Popen(command, env=around, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not list((tmp_path / "out").glob("*.parquet")):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -114,7 +114,9 @@ def test_work_is_given_up_when_nobody_waits(model):
 
 def test_ctrl_c_ends_a_script():
     code = "import headwater as hw; hw.serve('verb-number', port=0)"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A script in the background ignores SIGINT, and so would what it starts.
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert process.stdout.readline().startswith("Open http://127.0.0.1:")
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 0 and process.stderr.read() == ""
