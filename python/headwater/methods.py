@@ -15,8 +15,17 @@ from .source import Attention, Source, open
 KNOWN = (*SourceWords.__annotations__, "item")
 
 
-def opened(attention: Attention, words: Mapping[str, Any]) -> tuple[Source, list[int], bool, _engine.Options]:
+def refuse_similarity(words: Mapping[str, Any]) -> None:
+    for word in ("against_text", "against_image"):
+        if words.get(word) is not None:
+            raise Error(f"`{word}`: makes a similarity the output, which only gradient and relevance ask about; leave it out")
+
+
+def opened(attention: Attention, words: Mapping[str, Any], *,
+           of_output: bool = False) -> tuple[Source, list[int], bool, _engine.Options]:
     """The source, the chosen items, whether the result has an axis for a batch, and the options."""
+    if not of_output:
+        refuse_similarity(words)
     options, rest = split(words, KNOWN)
     item = rest.pop("item", None)
     source = open(attention, **rest)
@@ -120,7 +129,7 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
         return attention.gradient(target, rule=rule, layer=layer, **given)
     if layer is not None:
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
-    source, items, batch, options = opened(attention, words)
+    source, items, batch, options = opened(attention, words, of_output=True)
     results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
     return attribution(results, source, items, batch, words)
 
@@ -145,7 +154,7 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
                dict.fromkeys(("heads", "edges", "steps", "baseline"), "use a model directory"))
         more: dict[str, Any] = dict(words)
         return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
-    source, items, batch, _ = opened(attention, words)
+    source, items, batch, _ = opened(attention, words, of_output=True)
     asked = "" if row is None else row_words(row)
     results = _engine.relevance(source.inputs, items, rule, str(target), str(against),
                                 asked if isinstance(asked, str) else ",".join(asked),
@@ -179,6 +188,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
 
     With two sources the comparison is by 'model'. For a batch, `item` says which one.
     """
+    refuse_similarity(words)
     options, rest = split(words, KNOWN)
     item = rest.pop("item", None)
     if other is not None:

@@ -212,3 +212,9 @@ def test_a_result_is_not_taken_for_attention():
         with pytest.raises(hw.Error, match="is a result of rollout"):
             ask()
     assert np.array_equal(hw.rollout(np.stack([np.eye(4, dtype=np.float32)] * 2)), np.eye(4))
+
+
+def test_a_similarity_is_refused_by_methods_that_have_no_output():
+    for ask in (hw.rollout, hw.flow, hw.metrics, lambda *args, **words: hw.compare(*args, by="layer", **words)):
+        with pytest.raises(hw.Error, match="only gradient and relevance ask about"):
+            ask("verb-number", text="The keys", against_text="The key")
