@@ -66,7 +66,7 @@ std::vector<int> chosen_layers(Source& source, const Options& options,
           example.name, layer, range.begin, range.end);
   }
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
