@@ -36,12 +36,6 @@ def asan(report):
         tested(report, "sanitize", {"LSAN_OPTIONS": f"suppressions={ROOT}/tools/checks/leaks.txt:print_suppressions=0"})
 
 
-def tsan(report):
-    """the C++ tests under ThreadSanitizer"""
-    if built(report, "threads", "headwater_tests"):
-        tested(report, "threads", {"TSAN_OPTIONS": "halt_on_error=1"})
-
-
 def bench(report):
     """the benchmarks compile; 'make bench' runs them"""
     for command in (["cmake", "--preset", "release", "-DHEADWATER_BENCH=ON"], ["cmake", "--build", "--preset", "release"]):
