@@ -19,7 +19,7 @@ void explain_lack_of_memory() noexcept;
 
 /// While it lives, a crash inside the libraries that draw ends the command with a sentence about
 /// `path`, and what they print is dropped: GLib and fontconfig abort where memory or a thread is
-/// missing, and fontconfig tries again for ever.
+/// missing, and fontconfig retries forever.
 class DrawingGuard {
  public:
   explicit DrawingGuard(const std::string& path);
