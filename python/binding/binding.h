@@ -52,5 +52,6 @@ void bind_layers(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_serve(nb::module_& module);
 void bind_cuda(nb::module_& module);
+void bind_output_file(nb::module_& module);
 
 }  // namespace headwater::python

@@ -38,4 +38,5 @@ NB_MODULE(_engine, module) {
   headwater::python::bind_kernels(module);
   headwater::python::bind_serve(module);
   headwater::python::bind_cuda(module);
+  headwater::python::bind_output_file(module);
 }

@@ -380,3 +380,21 @@ class CudaLayer:
         """
         out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.
         """
+
+class OutputFile:
+    """A file that appears whole or not at all."""
+
+    def __init__(self, path: str) -> None:
+        """
+        Leaves `path` alone until commit(). Raises headwater.Error if nothing can be written there.
+        """
+
+    def write(self, bytes: bytes) -> int:
+        """
+        Appends, and returns how many bytes. Raises headwater.Error if the disk is full.
+        """
+
+    def commit(self) -> None:
+        """
+        Moves the file into its place, with the mode of the one that was there.
+        """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
 
 from .arrays import is_torch, to_numpy
 from .errors import Error
+from .saved import Output, write_text, write_whole
 from .torch.recording import check_model
 from .torch.metrics import item_sums
 
@@ -90,7 +91,7 @@ class Summary:
         """Writes .json, which `from_json` reads."""
         if not os.fspath(path).endswith(".json"):
             raise Error(f"{os.fspath(path)}: is not .json, expected .json for a summary; use .json, or .to_pandas()")
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        write_whole(os.fspath(path), {".json": lambda output: write_text(output, self.to_json())})
 
     def _repr_html_(self) -> str:
         from .html import numbers
@@ -211,13 +212,13 @@ class Progress:
             raise Error(f"{self.path}: has {self.done} batches and the data none; give the same data")
 
     def save(self, batches: int, summary: Summary) -> None:
-        """Writes the file beside its place, then renames it, so it is always whole."""
+        """Writes the file. It is whole at any moment."""
         if self.path is None:
             return
-        beside = self.path.with_name(self.path.name + ".part")
-        beside.write_text(json.dumps(dict(batches=batches, model=self.model, data=self.batches, asked=self.asked,
-                                          summary=json.loads(summary.to_json()))), encoding="utf-8")
-        os.replace(beside, self.path)
+        output = Output(str(self.path))
+        write_text(output, json.dumps(dict(batches=batches, model=self.model, data=self.batches, asked=self.asked,
+                                           summary=json.loads(summary.to_json()))))
+        output.commit()
 
 
 def shown(batches: Iterable[Any], progress: bool) -> Iterator[Any]:

@@ -1,38 +1,53 @@
 """Results that are put together in Python: written by their ending, as the engine writes its own."""
 from __future__ import annotations
 
+import io
 import os
 from typing import Any, Callable, Mapping
 
 import numpy as np
 
+from . import _engine
 from .arrays import NumPyArray
 from .errors import Error
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def write_whole(path: str, writers: Mapping[str, Callable[[str], None]]) -> None:
+class Output(io.RawIOBase):
+    """The engine's output file as a file of Python's. Nothing is at its path before `commit()`."""
+
+    def __init__(self, path: str):
+        self._file = _engine.OutputFile(path)
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, bytes: Any) -> int:
+        count = self._file.write(memoryview(bytes).tobytes())
+        self._written += count
+        return count
+
+    def tell(self) -> int:
+        return self._written
+
+    def commit(self) -> None:
+        self._file.commit()
+
+
+def write_whole(path: str, writers: Mapping[str, Callable[[Output], None]]) -> None:
     """Calls the writer for the ending of `path`. The file is whole or not there, and an old one survives a failure."""
-    folder, ending = os.path.dirname(path) or ".", os.path.splitext(path)[1]
+    ending = os.path.splitext(path)[1]
     if ending not in writers:
         raise Error(f"{path}: no format has the ending '{ending}' here; expected {' or '.join(writers)}")
-    if not os.path.isdir(folder):
-        raise Error(f"{path}: the folder '{folder}' does not exist; make it first")
-    part = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}{ending}")
-    try:
-        writers[ending](part)
-        os.replace(part, path)
-    except OSError as error:
-        raise Error(f"{path}: cannot be written, {error.strerror or error}; check the place") from None
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
+    output = Output(path)
+    writers[ending](output)
+    output.commit()
 
 
-def write_text(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text.rstrip("\n") + "\n")
+def write_text(output: Output, text: str) -> None:
+    output.write((text.rstrip("\n") + "\n").encode())
 
 
 class Saved:
@@ -52,21 +67,16 @@ class Saved:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json .npy .npz .png .svg or .pdf, by the ending. Pictures need matplotlib."""
-        writers: dict[str, Callable[[str], None]] = {".json": self._write_json, ".npy": self._write_npy,
-                                                     ".npz": self._write_npz}
-        write_whole(os.fspath(path), writers | {ending: self._write_picture for ending in PICTURES})
+        writers: dict[str, Callable[[Output], None]] = {
+            ".json": lambda output: write_text(output, self.to_json()),
+            ".npy": lambda output: np.save(output, next(iter(self.arrays().values()))),
+            ".npz": lambda output: np.savez(output, **self.arrays())}  # type: ignore[arg-type]
+        pictures = {ending: lambda output, ending=ending: self._write_picture(output, ending) for ending in PICTURES}
+        write_whole(os.fspath(path), writers | pictures)
 
-    def _write_json(self, path: str) -> None:
-        write_text(path, self.to_json())
-
-    def _write_npy(self, path: str) -> None:
-        np.save(path, next(iter(self.arrays().values())))
-
-    def _write_npz(self, path: str) -> None:
-        np.savez(path, **self.arrays())  # type: ignore[arg-type]
-
-    def _write_picture(self, path: str) -> None:
+    def _write_picture(self, output: Output, ending: str) -> None:
         from .plot import pyplot
-        figure = self.plot()
-        figure.savefig(path)
+        figure, drawn = self.plot(), io.BytesIO()
+        figure.savefig(drawn, format=ending[1:])
         pyplot().close(figure)
+        output.write(drawn.getvalue())

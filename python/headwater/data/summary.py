@@ -179,12 +179,12 @@ class DataSummary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, which can be merged with others, or .parquet, by the ending."""
-        from ..saved import write_text, write_whole
+        from ..saved import Output, write_text, write_whole
 
-        def parquet(part: str) -> None:
+        def parquet(output: Output) -> None:
             import pyarrow.parquet
-            pyarrow.parquet.write_table(self.to_arrow(), part)
-        write_whole(os.fspath(path), {".json": lambda part: write_text(part, self.to_json()), ".parquet": parquet})
+            pyarrow.parquet.write_table(self.to_arrow(), output)
+        write_whole(os.fspath(path), {".json": lambda output: write_text(output, self.to_json()), ".parquet": parquet})
 
     def __repr__(self) -> str:
         return f"<headwater.DataSummary of {self.texts} texts, {self.failed} failed>"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
-from ..saved import write_whole
+from ..saved import Output, write_whole
 from .answer import Answer
 from .record import PassingOn
 
@@ -36,8 +36,8 @@ def stream(layers: Iterator[tuple[int, Tensor]], into: Callable[[int, Tensor], N
             into(layer, heads)
         return
 
-    def write(path: str) -> None:
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+    def write(output: Output) -> None:
+        with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
             for layer, heads in layers:
                 with archive.open(f"layer_{layer}.npy", "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, np.ascontiguousarray(heads.cpu().numpy()))
