@@ -95,11 +95,12 @@ class CompareCommand : public Command {
     refuse(layer_.has_value() && by_ != "layer", "--layer", "--by layer");
     refuse(!values_.empty() && by_ != "discard", "--values", "--by discard");
     refuse(!layers_shown_.empty() && by_ != "evolution", "--layers-shown", "--by evolution");
-    if (by_ == "model" && typed_.preparing.row_word)
+    const std::optional<Row>& row = typed_.preparing.row;
+    if (by_ == "model" && row && row->kind == Row::Kind::word)
       fail_usage(
           "--row {}: rows of two models are pieces of the text that both share, expected a number; "
           "see the tokens of the result",
-          *typed_.preparing.row_word);
+          row->text);
     if (by_ == "discard") typed_.preparing.refuse_discard(by);
     if (by_ == "fuse" || by_ == "head") typed_.preparing.refuse_fuse(by);
     if (by_ == "head") typed_.preparing.refuse_preparing(by);

@@ -34,7 +34,7 @@ class GradientCommand : public Command {
     if (layer_ && typed_.preparing.layers)
       fail_usage("--layer: was given together with --layers, expected one of them; leave one out");
     if (layer_) typed_.preparing.layers = one_layer(*layer_);
-    what_.only_target_row = !typed_.preparing.row && !typed_.preparing.row_word;
+    what_.only_target_row = !typed_.preparing.row;
     typed_.run([&](Source& source, const Options& options) -> Result {
       return gradient(source, options, what_);
     });

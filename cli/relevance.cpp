@@ -35,7 +35,7 @@ class RelevanceCommand : public Command {
     declare_row(options,
                 "The token whose logit is meant, where every token has some: a number, cls, last, "
                 "mask or a word of the text (default: the mask, or the last)",
-                row_, row_word_);
+                row_);
     options.flag("--by-layer", "Also the relevance of each token after each layer", what_.by_layer);
     options.flag("--heads", "Also the share of each head", what_.heads);
     options.integer("--edges", "K",
@@ -71,8 +71,6 @@ class RelevanceCommand : public Command {
                                         [&](Source& item) -> Result {
                                           RelevanceOptions what = what_;
                                           if (row_) what.row = *row_;
-                                          if (row_word_)
-                                            what.row = find_row(*row_word_, item.description());
                                           Attribution found = relevance(item, what);
                                           Result result = merge_.empty()
                                                               ? std::move(found)
@@ -89,7 +87,6 @@ class RelevanceCommand : public Command {
   MachineOptions machine_;
   RelevanceOptions what_;
   std::optional<Row> row_;
-  std::optional<std::string> row_word_;
   OutputOptions output_;
   FilterOptions filter_;
   std::string merge_;

@@ -35,7 +35,7 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
   const Deliverer deliverer(output, filter.read());
   const std::unique_ptr<Batch> batch = source.open();
   const auto one = [&](Source& item) {
-    Result result = method(item, preparing.options_for(item.description()));
+    Result result = method(item, preparing.options());
     auto* attribution = std::get_if<Attribution>(&result);
     if (Differentiable* model = item.differentiable()) add_prediction(result, *model);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
@@ -50,9 +50,24 @@ void MethodOptions::declare_merge(OptionList& options) {
   options.group("Options");
 }
 
+namespace {
+
+// What is asked about, if it is the output of one token.
+const Logit* asked(const Attribution& result) {
+  if (result.relevance) return &result.relevance->target.logit;
+  return result.gradient ? &result.gradient->target.logit : nullptr;
+}
+
+}  // namespace
+
 void add_prediction(Result& result, Differentiable& model) {
-  if (auto* attribution = std::get_if<Attribution>(&result))
+  if (auto* attribution = std::get_if<Attribution>(&result)) {
     attribution->prediction = model.prediction();
+    // What the model says at another token than the one that is explained would mislead.
+    const Logit* logit = asked(*attribution);
+    if (logit && attribution->prediction && attribution->prediction->best.row != logit->row)
+      attribution->prediction.reset();
+  }
   if (auto* comparison = std::get_if<Comparison>(&result))
     for (Attribution& panel : comparison->panels)
       if (!panel.prediction) panel.prediction = model.prediction();

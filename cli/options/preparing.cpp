@@ -43,9 +43,14 @@ void PreparingOptions::declare(OptionList& options) {
               [this](const std::string& text) { layers = parse_slice(text); });
 }
 
+void declare_row(OptionList& options, const char* about, std::optional<Row>& row) {
+  options.add("--row", "ROW", about, [&row](const std::string& text) { row = parse_row(text); })
+      .words = {"all", "cls", "last", "mask", "mean"};
+}
+
 void PreparingOptions::declare_row(OptionList& options, const char* about) {
   options.group("Options");
-  cli::declare_row(options, about, row, row_word);
+  cli::declare_row(options, about, row);
 }
 
 Options PreparingOptions::options() const {
@@ -61,12 +66,6 @@ Options PreparingOptions::options() const {
   options.layers = layers.value_or(options.layers);
   options.row = row.value_or(options.row);
   check(options);
-  return options;
-}
-
-Options PreparingOptions::options_for(const Description& example) const {
-  Options options = this->options();
-  if (row_word) options.row = find_row(*row_word, example);
   return options;
 }
 

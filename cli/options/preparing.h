@@ -5,7 +5,6 @@
 
 #include "cli/option_list.h"
 #include "headwater/layer/options.h"
-#include "headwater/source/description.h"
 
 namespace headwater::cli {
 
@@ -21,16 +20,12 @@ struct PreparingOptions {
   std::optional<Divide> divide;
   std::optional<Slice> layers;
   std::optional<Row> row;
-  std::optional<std::string> row_word;  // --row WORD, in place of `row`
 
   void declare(OptionList& options);
   void declare_row(OptionList& options, const char* about);
 
   /// Throws Error (usage) for a number out of range and for --fuse together with --head.
   Options options() const;
-  /// The same for one input, whose tokens the word of --row is looked up in. Throws Error if it is
-  /// not there.
-  Options options_for(const Description& example) const;
 
   /// Throws Error (usage) if --fuse or --head was given: `command` sets them itself.
   void refuse_fuse(const std::string& command) const;
@@ -42,13 +37,8 @@ struct PreparingOptions {
   void refuse_all_but_fuse(const std::string& command) const;
 };
 
-/// Where the word of --row is among the tokens: "keys" is the first token or word of that spelling,
-/// "keys#2" the second. Throws Error, with the nearest token, if it is not there.
-Row find_row(const std::string& word, const Description& example);
-
-/// Adds --row. Its value goes to one of the two.
-void declare_row(OptionList& options, const char* about, std::optional<Row>& row,
-                 std::optional<std::string>& word);
+/// Adds --row.
+void declare_row(OptionList& options, const char* about, std::optional<Row>& row);
 
 /// Layer k alone.
 Slice one_layer(int k);

@@ -8,7 +8,6 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
-#include "headwater/source/mask.h"
 
 namespace headwater {
 namespace {
@@ -118,48 +117,6 @@ Range resolve(const Slice& slice, int count, std::string_view source, std::strin
   return range;
 }
 
-std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
-                         std::string_view source) {
-  const int n = static_cast<int>(tokens.size());
-  std::vector<int> rows;
-  switch (row.kind) {
-    case Row::Kind::all:
-      for (int i = 0; i < n; ++i) rows.push_back(i);
-      break;
-    case Row::Kind::index:
-      rows.push_back(resolve_index(row.index, n, "row", source));
-      break;
-    case Row::Kind::last:
-      rows.push_back(n - 1);
-      break;
-    case Row::Kind::cls:
-      for (std::string_view name : {"[CLS]", "<s>", "<cls>", "[cls]"})
-        for (int i = 0; i < n && rows.empty(); ++i)
-          if (tokens[static_cast<size_t>(i)] == name) rows.push_back(i);
-      if (rows.empty())
-        fail(
-            "{}: has no token [CLS], <s> or <cls>, expected one for `row` cls; give the row's "
-            "number",
-            source);
-      break;
-    case Row::Kind::mask:
-      for (int i = 0; i < n; ++i)
-        if (is_mask_token(tokens[static_cast<size_t>(i)])) rows.push_back(i);
-      if (rows.empty())
-        fail(
-            "{}: has no token [MASK] or <mask>, expected one for `row` mask; give the row's number",
-            source);
-      break;
-    case Row::Kind::mean:
-      break;
-    case Row::Kind::list:
-      for (const Row& one : row.each)
-        for (const int i : resolve(one, tokens, source)) rows.push_back(i);
-      break;
-  }
-  return rows;
-}
-
 Preset parse_preset(std::string_view text) { return parse("preset", text, presets); }
 Order parse_order(std::string_view text) { return parse("order", text, orders); }
 Empty parse_empty(std::string_view text) { return parse("empty", text, empties); }
@@ -188,14 +145,24 @@ Slice parse_slice(std::string_view text) {
 
 Row parse_row(std::string_view text) {
   if (const auto index = parse_integer(text)) return Row::at(*index);
-  if (text.find(',') == text.npos) return {parse("row", text, row_words), 0};
+  for (const auto& [name, kind] : row_words)
+    if (name == text) return {kind, 0};
   std::vector<Row> each;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    each.push_back(parse_row(text.substr(begin, end - begin)));
+    if (end == text.size() && each.empty()) break;
+    const std::string_view one = text.substr(begin, end - begin);
+    if (one.empty()) {
+      if (text.size() > 1 && text.find_first_not_of("0123456789-+,") == text.npos)
+        fail_usage("`row` '{}': expected numbers with a comma between them; for example 3,4", text);
+      return Row::word(std::string(text));  // a comma of the text
+    }
+    each.push_back(parse_row(one));
     begin = end + 1;
   }
-  return Row::list(std::move(each));
+  if (!each.empty()) return Row::list(std::move(each));
+  if (text.empty()) fail_usage("`row` '': expected a number, cls, last, mask, mean, all or a word");
+  return Row::word(std::string(text));
 }
 
 std::string to_string(Preset preset) { return word_of(preset, presets); }

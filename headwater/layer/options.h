@@ -33,14 +33,16 @@ struct Slice {
 
 /// The output tokens to return.
 struct Row {
-  enum class Kind { all, index, cls, last, mask, mean, list };
+  enum class Kind { all, index, cls, last, mask, mean, list, word };
   Kind kind = Kind::all;
   int index = 0;               // for Kind::index; -1 is the last
   std::vector<Row> each = {};  // for Kind::list: the rows in order, neither all nor mean
+  std::string text = {};       // for Kind::word: "keys", or "keys#2" for the second
 
   static const Row all, cls, last, mask, mean;
   static Row at(int index) { return {Kind::index, index}; }
   static Row list(std::vector<Row> each) { return {Kind::list, 0, std::move(each)}; }
+  static Row word(std::string text) { return {Kind::word, 0, {}, std::move(text)}; }
   bool operator==(const Row&) const = default;
 };
 inline const Row Row::all = {Row::Kind::all, 0};
@@ -77,11 +79,6 @@ void check_one_token(const Row& row);
 Range resolve(const Slice& slice, int count, std::string_view source,
               std::string_view what = "layers");
 
-/// The rows that `row` names, in its order. Empty for Kind::mean, which is not a single row. Throws
-/// Error if no row matches.
-std::vector<int> resolve(const Row& row, const std::vector<std::string>& tokens,
-                         std::string_view source);
-
 /// Index `index` out of `count`; a negative one counts from the end. Throws Error, which calls it
 /// `what`, if it does not exist.
 int resolve_index(int index, int count, std::string_view what, std::string_view source);
@@ -92,7 +89,9 @@ Order parse_order(std::string_view text);
 Empty parse_empty(std::string_view text);
 Divide parse_divide(std::string_view text);
 Slice parse_slice(std::string_view text);
-Row parse_row(std::string_view text);  // also several, separated by commas
+/// A number, one of all, cls, last, mask and mean, else a word of the text; several with commas
+/// between them.
+Row parse_row(std::string_view text);
 
 std::string to_string(Preset preset);
 std::string to_string(Order order);

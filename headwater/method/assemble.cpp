@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
+#include "headwater/result/find_rows.h"
 
 namespace headwater {
 
@@ -13,7 +14,7 @@ Attribution new_result(std::string method, const Layers& layers, const Options& 
   result.options = options;
   result.layers = layers.range();
   result.source = layers.description();
-  result.rows = resolve(options.row, result.source.tokens, result.source.name);
+  result.rows = find_rows(options.row, result.source.tokens, result.source.name);
   result.mean_row = options.row.kind == Row::Kind::mean;
   return result;
 }

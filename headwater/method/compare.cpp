@@ -13,6 +13,7 @@
 #include "headwater/method/average.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
+#include "headwater/result/find_rows.h"
 #include "headwater/result/merge.h"
 
 namespace headwater {
@@ -130,7 +131,7 @@ Comparison compare_head(Source& source, const Options& options) {
   const auto heads_of = [&](int layer) { return example.heads.at(static_cast<size_t>(layer)); };
   const size_t rows = options.row.kind == Row::Kind::mean
                           ? 1
-                          : resolve(options.row, example.tokens, example.name).size();
+                          : find_rows(options.row, example.tokens, example.name).size();
   size_t panels = 0;
   for (int l = range.begin; l < range.end; ++l) panels += static_cast<size_t>(heads_of(l));
   if (panels > most_panels || panels * rows * example.tokens.size() > most_numbers_of_heads)
@@ -182,7 +183,7 @@ void to_pieces(Attribution& result, const Alignment& alignment,
   result.source.places.clear();
   result.source.texts.clear();
   result.options.row = options.row;
-  result.rows = resolve(options.row, result.source.tokens, result.source.name);
+  result.rows = find_rows(options.row, result.source.tokens, result.source.name);
   result.mean_row = options.row.kind == Row::Kind::mean;
   result.values[0] = take_rows(merged, result);
 }

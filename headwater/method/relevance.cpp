@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/result/find_rows.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater {
@@ -36,7 +37,7 @@ RelevanceRequest request_of(const RelevanceOptions& what, const Description& exa
   out.target = what.target;
   out.against = what.against;
   if (what.row.kind != Row::Kind::all)
-    out.row = resolve(what.row, example.tokens, example.name).front();
+    out.row = find_one_row(what.row, example.tokens, example.name);
   out.rule = what.rule;
   out.by_layer = what.by_layer;
   out.heads = what.heads;

@@ -119,12 +119,17 @@ std::string prediction_text(const Prediction& prediction, const Description& sou
     return of_words ? token_labels_after(source.tokens, {logit.name})[0] : name_of(logit);
   };
   const auto one = [&](const Logit& logit, double probability) {
-    return fmt::format("'{}' ({:.3g} %)", name(logit), 100 * probability);
+    const double percent = 100 * probability;
+    return fmt::format("'{}' ({} %)", name(logit),
+                       percent < 0.01 ? "< 0.01" : fmt::format("{:.3g}", percent));
   };
   if (!prediction.probability)
     return fmt::format("output '{}' {:.4g}", name(prediction.best), prediction.best.value);
-  std::string text =
-      fmt::format("{} {}", prediction.what, one(prediction.best, *prediction.probability));
+  std::string text = prediction.what;
+  if (text == "class of a token")
+    text = fmt::format("class of token {} '{}'", prediction.best.row,
+                       token_labels(source.tokens).at(static_cast<size_t>(prediction.best.row)));
+  text += " " + one(prediction.best, *prediction.probability);
   if (prediction.second)
     text += fmt::format(", then {}", one(*prediction.second, prediction.second_probability));
   return text;

@@ -23,7 +23,8 @@ int row_to_show(const Attribution& result) {
 
 std::vector<int> rows_to_show(const Attribution& result) {
   // The values of one column are shown for all rows at once.
-  if (result.options.row.kind != Row::Kind::list || !result.columns.empty())
+  const Row::Kind kind = result.options.row.kind;
+  if ((kind != Row::Kind::list && kind != Row::Kind::word) || !result.columns.empty())
     return {row_to_show(result)};
   std::vector<int> rows(result.rows.size());
   std::iota(rows.begin(), rows.end(), 0);

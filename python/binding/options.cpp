@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "headwater/result/find_rows.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -62,7 +63,7 @@ std::variant<std::vector<int>, std::string> row_list(const Options& options,
                                                      const std::vector<std::string>& tokens,
                                                      const std::string& source) {
   if (options.row.kind == Row::Kind::mean) return "mean";
-  return resolve(options.row, tokens, source);
+  return find_rows(options.row, tokens, source);
 }
 
 }  // namespace

@@ -35,11 +35,10 @@ TEST(Options, OfAnUnknownWordAreBadUsageAndNameTheNearest) {
   expect_error(usage, {"fuse 'Mean'"}, [] { parse_fuse("Mean"); });
   for (const char* text : {"head:", "head:x", "head:1x", "head:99999999999"})
     expect_error(usage, {text, "number"}, [&] { parse_fuse(text); });
-  expect_error(usage, {"row 'lst'", "did you mean 'last'"}, [] { parse_row("lst"); });
+  expect_error(usage, {"`row` ''"}, [] { parse_row(""); });
   for (const char* text : {"", "3", "a:b", "1:2:3", "1:x", ": ", "1.5:2"})
     expect_error(usage, {fmt::format("`layers` '{}'", text), "0:6"}, [&] { parse_slice(text); });
-  // A word that is no typing mistake, and one that is a megabyte.
-  expect_error(usage, {"row"}, [] { parse_row("a\nb"); });
+  // A megabyte.
   expect_error(usage, {"preset"}, [] { parse_preset(std::string(1 << 20, 'p')); });
 }
 
@@ -49,8 +48,11 @@ TEST(Options, ReadRowsAndRanges) {
   EXPECT_EQ(parse_row("mean").kind, Row::Kind::mean);
   EXPECT_EQ(parse_row("all").kind, Row::Kind::all);
   EXPECT_EQ(parse_row("3,-1,cls"), Row::list({Row::at(3), Row::at(-1), Row::cls}));
-  expect_error(usage, {"unknown row ''"}, [] { parse_row("3,"); });
-  expect_error(usage, {"unknown row 'lst'", "did you mean 'last'"}, [] { parse_row("3,lst"); });
+  expect_error(usage, {"`row` '3,'"}, [] { parse_row("3,"); });
+  EXPECT_EQ(parse_row("keys#2"), Row::word("keys#2"));
+  EXPECT_EQ(parse_row("keys,3"), Row::list({Row::word("keys"), Row::at(3)}));
+  EXPECT_EQ(parse_row(","), Row::word(","));
+  EXPECT_EQ(parse_row("no,"), Row::word("no,"));
   EXPECT_EQ(parse_slice(":"), (Slice{0, {}}));
   EXPECT_EQ(parse_slice("2:"), (Slice{2, {}}));
   EXPECT_EQ(parse_slice(":-1"), (Slice{0, -1}));
@@ -111,29 +113,6 @@ TEST(Ranges, AreThoseOfPythonAndNeverClamped) {
         Slice{0, 0}, Slice{std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}})
     expect_error(work, {"f: has no layers", "expected a range within 0:12"},
                  [&] { resolve(slice, 12, "f"); });
-}
-
-TEST(Rows, AreFoundByNumberOrByToken) {
-  const std::vector<std::string> tokens = {"<s>", "[CLS]", "a", "[MASK]", "b", "<mask>"};
-  using Rows = std::vector<int>;
-  EXPECT_EQ(resolve(Row{Row::Kind::index, -1}, tokens, "f"), Rows{5});
-  EXPECT_EQ(resolve(Row{Row::Kind::last, 0}, tokens, "f"), Rows{5});
-  EXPECT_EQ(resolve(Row{Row::Kind::cls, 0}, tokens, "f"), Rows{1});
-  EXPECT_EQ(resolve(Row{Row::Kind::mask, 0}, tokens, "f"), (Rows{3, 5}));
-  EXPECT_EQ(resolve(Row{Row::Kind::all, 0}, tokens, "f"), (Rows{0, 1, 2, 3, 4, 5}));
-  EXPECT_TRUE(resolve(Row{Row::Kind::mean, 0}, tokens, "f").empty());
-  EXPECT_EQ(resolve(Row::list({Row::last, Row::mask, Row::at(0)}), tokens, "f"),
-            (Rows{5, 3, 5, 0}));
-  for (int row : {6, -7})
-    expect_error(work, {fmt::format("f: has no row {}", row), "expected 0 to 5"}, [&] {
-      resolve(Row{Row::Kind::index, row}, tokens, "f");
-    });
-  expect_error(work, {"f: has no token [CLS]", "`row` cls"}, [&] {
-    resolve(Row{Row::Kind::cls, 0}, {"a"}, "f");
-  });
-  expect_error(work, {"f: has no token [MASK]", "`row` mask"}, [&] {
-    resolve(Row{Row::Kind::mask, 0}, {"a"}, "f");
-  });
 }
 
 }  // namespace

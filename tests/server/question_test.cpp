@@ -50,7 +50,7 @@ TEST(Question, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refused(R"({"model": "m", "text": "t", "residual": "1.5x"})"),
             "`residual` '1.5x': is not a number, expected one; change it");
   EXPECT_NE(refused(R"({"model": "m", "text": "t", "residual": "2"})"), "taken");
-  EXPECT_NE(refused(R"({"model": "m", "text": "t", "row": "clss"})"), "taken");
+  EXPECT_NE(refused(R"({"model": "m", "text": "t", "row": "3,"})"), "taken");
   EXPECT_NE(refused(R"({"model": "m", "text": "t", "text": "u"})"), "taken");
   EXPECT_NE(refused(R"({"model": "m", "text": 3})"), "taken");
   EXPECT_NE(refused(R"({"model": "m", "text": "t", "keep": "yes"})"), "taken");

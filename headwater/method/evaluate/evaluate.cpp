@@ -11,6 +11,7 @@
 #include "headwater/method/evaluate/layered_rows.h"
 #include "headwater/method/evaluate/truth.h"
 #include "headwater/method/spearman.h"
+#include "headwater/result/find_rows.h"
 
 namespace headwater {
 namespace {
@@ -149,7 +150,7 @@ void Evaluator::add(Source& source, const Question& question) {
   const Range range = resolve(options_.layers, example.layers, example.name);
   std::optional<int> asked;
   if (options_.row.kind != Row::Kind::all)
-    asked = resolve(options_.row, example.tokens, example.name).front();
+    asked = find_one_row(options_.row, example.tokens, example.name);
   const TargetRequest target{question.target, "",
                              question.target_row ? question.target_row : asked};
   GradientMaps maps = gradient_maps(source, {target, options_.fuse, range});

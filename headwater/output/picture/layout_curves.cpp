@@ -13,7 +13,6 @@ namespace {
 constexpr double width = 210, height = 190;  // of a panel
 constexpr double panel_gap = 26;             // between a panel and the labels of the next
 constexpr double stroke = 1.6, mark = 2.4;   // of a curve, and half a side of its marks
-constexpr double apart = 2;                  // between curves of equal values
 constexpr Lettering small = {.points = 8};
 
 class PanelLayout {
@@ -24,8 +23,7 @@ class PanelLayout {
   void place() {
     place_frame();
     place_x();
-    const std::vector<std::vector<double>> heights = heights_apart();
-    for (size_t k = 0; k < panel_.curves.size(); ++k) place_curve(panel_.curves[k], heights[k]);
+    for (size_t k = 0; k < panel_.curves.size(); ++k) place_curve(panel_.curves[k], aside(k));
     page_.put(Text{.text = panel_.title,
                    .x = left_ + width / 2,
                    .y = -11,
@@ -106,47 +104,22 @@ class PanelLayout {
     page_.put(std::move(title));
   }
 
-  // Where each curve is at each place. Curves that would hide each other are moved apart, by less
-  // than the height of a mark each, around where they are.
-  std::vector<std::vector<double>> heights_apart() const {
-    std::vector<std::vector<double>> out;
-    for (const Curve& curve : panel_.curves) {
-      out.emplace_back();
-      for (const double value : curve.values) out.back().push_back(y_of(value));
-    }
-    for (size_t place = 0; place < panel_.places.size(); ++place) {
-      std::vector<size_t> order;
-      for (size_t k = 0; k < out.size(); ++k)
-        if (place < out[k].size() && std::isfinite(out[k][place])) order.push_back(k);
-      std::ranges::stable_sort(order, {}, [&](size_t k) { return out[k][place]; });
-      for (size_t first = 0; first < order.size();) {
-        size_t end = first + 1;
-        while (end < order.size() && out[order[end]][place] - out[order[end - 1]][place] < apart)
-          ++end;
-        double middle = 0;
-        for (size_t k = first; k < end; ++k)
-          middle += out[order[k]][place] / static_cast<double>(end - first);
-        // In the order of the legend, so that a curve stays on its side of another.
-        std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
-                  order.begin() + static_cast<std::ptrdiff_t>(end));
-        if (end - first > 1)
-          for (size_t k = first; k < end; ++k)
-            out[order[k]][place] = middle + apart * (static_cast<double>(k - first) -
-                                                     static_cast<double>(end - first - 1) / 2);
-        first = end;
-      }
-    }
-    return out;
+  // How far to the side curve k is drawn. Places are whole numbers, so curves of equal values can
+  // stand beside each other, at their true heights.
+  double aside(size_t k) const {
+    const double count = static_cast<double>(panel_.curves.size());
+    const double pitch = width / static_cast<double>(panel_.places.size());
+    return std::min(2 * mark, 0.7 * pitch / count) * (static_cast<double>(k) - (count - 1) / 2);
   }
 
-  void place_curve(const Curve& curve, const std::vector<double>& heights) {
+  void place_curve(const Curve& curve, double aside) {
+    const auto point = [&](size_t k) { return Point{x_of(k) + aside, y_of(curve.values[k])}; };
     const auto known = [&](size_t k) { return std::isfinite(curve.values[k]); };
     for (size_t k = 0; k < curve.values.size(); ++k) {
       if (!known(k)) continue;
-      const Point here = {x_of(k), heights[k]};
+      const Point here = point(k);
       page_.put(Box{here.x - mark, here.y - mark, 2 * mark, 2 * mark, curve.colour, false});
-      if (k > 0 && known(k - 1))
-        page_.put(Line{{x_of(k - 1), heights[k - 1]}, here, curve.colour, stroke});
+      if (k > 0 && known(k - 1)) page_.put(Line{point(k - 1), here, curve.colour, stroke});
     }
   }
 
