@@ -30,6 +30,11 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
   const std::optional<std::string> folder = find_model(name);
   std::error_code missing;
   const bool exists = std::filesystem::exists(name, missing);
+  const std::filesystem::path beside = std::filesystem::path(name).replace_filename("config.json");
+  if (!folder && exists && std::filesystem::exists(beside, missing) &&
+      (asks_a_model || std::filesystem::equivalent(name, beside, missing)))
+    fail_usage("{}: is a file of a model, expected the model's directory; give '{}'", name,
+               beside.parent_path().empty() ? "." : beside.parent_path().string());
   if (!folder && asks_a_model && exists)
     fail_usage(
         "{}: is a file of attention, which takes no text, ids or image, expected a model directory "

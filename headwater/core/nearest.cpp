@@ -9,6 +9,11 @@
 namespace headwater {
 namespace {
 
+// Without the dashes of an option, which every option has.
+std::string_view bare(std::string_view name) {
+  return name.starts_with("--") ? name.substr(2) : name;
+}
+
 // Optimal string alignment distance: insert, delete, replace, or swap two neighbours.
 int edits(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -34,9 +39,10 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   // `typed` comes from outside: a megabyte of it is not a typing mistake.
   if (typed.empty() || typed.size() > 64) return best;
   for (std::string_view name : names) {
-    const int count = edits(typed, name);
-    const int allowed = 1 + static_cast<int>(std::max(typed.size(), name.size())) / 3;
-    if (count <= allowed && count < static_cast<int>(name.size()) &&
+    const int count = edits(bare(typed), bare(name));
+    const auto size = static_cast<int>(std::max(bare(typed).size(), bare(name).size()));
+    const int allowed = std::max(1, (size + 1) / 3);
+    if (count <= allowed && count < static_cast<int>(bare(name).size()) &&
         (best.empty() || count < fewest)) {
       best = name;
       fewest = count;

@@ -16,11 +16,13 @@ const ClassifierNames& find_names(const Model& model) {
   });
   if (found != shape.classifiers.end()) return *found;
   const bool bare = shape.saved_as.empty() || shape.saved_as.ends_with("Model");
-  fail("{}: {}, expected a classifier that gives logits{}; use weights that were saved with one",
-       model.name(),
-       shape.saved_as.empty() ? "config.json names no class under architectures"
-                              : fmt::format("was saved from {}", shape.saved_as),
-       bare ? ", of classes or of words" : " and that headwater knows");
+  fail(
+      "{}: {}, expected a classifier that gives logits{}; use weights that were saved with one, or "
+      "ask about its similarity to another text, `against_text`",
+      model.name(),
+      shape.saved_as.empty() ? "config.json names no class under architectures"
+                             : fmt::format("was saved from {}", shape.saved_as),
+      bare ? ", of classes or of words" : " and that headwater knows");
 }
 
 // The sizes of `out` come from its tensor: config.json may omit the number of classes.

@@ -96,8 +96,10 @@ Architecture describe(const Config& config, bool ignore_code, Side side) {
         config.name(), *code, type);
   const auto found = std::ranges::find(known, type, &Family::type);
   if (found == std::end(known))
-    fail("{}: model_type '{}' is not a family that headwater knows{}", config.name(), type,
-         suggestion(type, families()));
+    fail(
+        "{}: model_type '{}' is not a family that headwater runs, expected one of {}; load the "
+        "model with PyTorch and capture it in Python, or save its attention to a file",
+        config.name(), type, fmt::join(families(), ", "));
   pass_over_bookkeeping(config);
   Architecture model = side == Side::image && found->describe_image ? found->describe_image(config)
                                                                     : found->describe(config);
