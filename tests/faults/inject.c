@@ -1,5 +1,6 @@
 // Preloaded into the command: from the start of main on, the FAULT_AT-th call of FAULT_CALL fails with FAULT_ERRNO,
 // or, with FAULT_LASTING, that call and all after it. FAULT_ERRNO=short halves what read and write take instead.
+// With FAULT_FROM it begins only when a path is opened that starts with that.
 // At the end the number of calls goes to the file FAULT_COUNT, so that a harness knows how far it can go.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +24,7 @@ void* __libc_memalign(size_t, size_t);
 
 static const char* call = "";
 static const char* count_file;
+static const char* from;
 static long at;
 static int error_number, lasting, halve;
 static atomic_int begun;
@@ -58,8 +60,9 @@ static int counted_main(int count, char** words, char** environment) {
   }
   lasting = getenv("FAULT_LASTING") != NULL;
   count_file = getenv("FAULT_COUNT");
+  from = getenv("FAULT_FROM");
   atexit(count_at_end);
-  atomic_store(&begun, 1);
+  atomic_store(&begun, from == NULL);
   return real_main(count, words, environment);
 }
 
@@ -87,6 +90,10 @@ int posix_memalign(void** out, size_t to, size_t size) {
   static __typeof__(name)* real; \
   if (!real) *(void**)&real = dlsym(RTLD_NEXT, #name)
 
+static void opens(const char* path) {
+  if (from && strncmp(path, from, strlen(from)) == 0) atomic_store(&begun, 1);
+}
+
 // open takes a mode only where it makes a file.
 #define OPEN_MODE(flags) \
   mode_t mode = 0; \
@@ -100,11 +107,13 @@ int posix_memalign(void** out, size_t to, size_t size) {
 int open(const char* path, int flags, ...) {
   REAL(open);
   OPEN_MODE(flags)
+  opens(path);
   return fails("open") ? -1 : real(path, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   REAL(open64);
   OPEN_MODE(flags)
+  opens(path);
   return fails("open") ? -1 : real(path, flags, mode);
 }
 ssize_t read(int file, void* to, size_t size) {

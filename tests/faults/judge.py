@@ -3,12 +3,12 @@ import io
 import os
 import signal
 import subprocess
-import time
 from xml.etree import ElementTree
 
 from PIL import Image
 
 from commands import environment
+from serving import Client
 
 SECONDS = float(os.environ.get("FAULT_SECONDS", "10"))  # more on a machine that is busy
 
@@ -30,19 +30,19 @@ def is_whole_picture(name, data):
 class Run:
     """One command under one fault. `start` begins it, `wrong` waits for its end and judges it."""
 
-    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, **options):
+    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, recovers=False, **options):
         self.command, self.outputs, self.may_die_by = command, outputs, may_die_by
-        self.fonts_may_differ = fonts_may_differ
+        self.fonts_may_differ, self.recovers = fonts_may_differ, recovers
         outputs.mkdir(parents=True, exist_ok=True)
         options = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
-        self.begun = time.monotonic()
+        self.answered = None  # what is wrong with the answers of a server
         self.process = subprocess.Popen(command.line(inputs, outputs), stderr=subprocess.PIPE,
                                         env=environment(**(env or {})), **options)
 
     def wrong(self, printed=True):
         """What is wrong, or None. Unless `printed`, standard output is not compared."""
         try:
-            shown, said = self.process.communicate(timeout=SECONDS)
+            shown, said = self.served() if self.command.serves() else self.process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()
@@ -50,12 +50,14 @@ class Run:
         status = self.process.returncode
         self.status, self.said = status, said
         files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
+        if self.answered:
+            return self.answered
         if status < 0 and -status in self.may_die_by:
             return self.wrong_files(files, finished=False, kill=-status == signal.SIGKILL)
         if status == 0:
             # A list of models says of each why it cannot be run.
             listed = self.command.words == ["models"] and b"cannot be run: " in shown
-            if printed and shown != self.command.printed and not listed:
+            if printed and shown != self.command.printed and not listed and not self.command.serves():
                 return f"exit 0, but other bytes on standard output: {shown[:300]!r}"
             return self.wrong_files(files, finished=True)
         if status in (1, 2):
@@ -64,6 +66,16 @@ class Run:
                 return f"exit {status} with {len(lines)} lines instead of one sentence: {said[:600]!r}"
             return self.wrong_files(files, finished=False)
         return f"ended with {signal.Signals(-status).name if status < 0 else status}: {said[-600:]!r}"
+
+    def served(self):
+        """Asks a server, and ends it."""
+        client = Client(self.process, SECONDS)
+        client.find()
+        self.answered = client.wrong(self.command.answer, self.recovers)
+        shown, said = client.end()
+        if self.process.returncode == 0 and client.host is None and not self.may_die_by:
+            self.answered = "exit 0, though nobody knows its address"
+        return shown, said
 
     def wrong_files(self, files, finished, kill=False):
         for name, data in files.items():
