@@ -77,7 +77,7 @@ def main():
         bad = sum(one[0] == kind for one in failures)
         print(f"{kind}: {count} trials, {bad} failed")
     if bench.known:
-        print(f"{bench.known} ended by SIGSEGV in threads of Pango's, which docs/reliability.md explains")
+        print(f"{bench.known} ended by a signal in Pango or Arrow, which docs/reliability.md explains")
     return 1 if failures else 0
 
 
