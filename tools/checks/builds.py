@@ -29,6 +29,17 @@ def asan(report):
         tested(report, "sanitize", {"LSAN_OPTIONS": f"suppressions={ROOT}/tools/checks/leaks.txt:print_suppressions=0"})
 
 
+def threads(report):
+    """the C++ tests in which several threads work, under ThreadSanitizer; 'make threads' has all"""
+    if not built(report, "threads", "headwater_thread_tests"):
+        return
+    status, output = run([ROOT / "build/threads/tests/headwater_thread_tests", "--gtest_brief=1"], cwd=ROOT / "tests", timeout=900,
+                         env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
+    report.note = next((line for line in output.splitlines() if " ran. " in line), "")
+    if status:
+        report.fail(f"headwater_thread_tests:\n{tail(output, 80)}")
+
+
 def bench(report):
     """the benchmarks compile; 'make bench' runs them"""
     for command in (["cmake", "--preset", "release", "-DHEADWATER_BENCH=ON"], ["cmake", "--build", "--preset", "release"]):
