@@ -1,7 +1,9 @@
 """Builds: the benchmarks, and those with sanitizers, with the tests in them."""
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from . import ROOT, run, tail
+
 
 def built(report, preset, *targets):
     """Whether the targets, or everything, could be built with sanitizers."""
@@ -33,11 +35,20 @@ def threads(report):
     """the C++ tests in which several threads work, under ThreadSanitizer; 'make threads' has all"""
     if not built(report, "threads", "headwater_thread_tests"):
         return
-    status, output = run([ROOT / "build/threads/tests/headwater_thread_tests", "--gtest_brief=1"], cwd=ROOT / "tests", timeout=900,
-                         env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
-    report.note = next((line for line in output.splitlines() if " ran. " in line), "")
-    if status:
-        report.fail(f"headwater_thread_tests:\n{tail(output, 80)}")
+    shards = os.cpu_count()
+
+    def one(shard):
+        return run([ROOT / "build/threads/tests/headwater_thread_tests", "--gtest_brief=1"], cwd=ROOT / "tests", timeout=900,
+                   env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1", "GTEST_TOTAL_SHARDS": str(shards),
+                                     "GTEST_SHARD_INDEX": str(shard)})
+
+    passed = 0
+    with ThreadPoolExecutor(shards) as pool:
+        for status, output in pool.map(one, range(shards)):
+            passed += sum(int(line.split()[3]) for line in output.splitlines() if "  PASSED  " in line)
+            if status:
+                report.fail(f"headwater_thread_tests:\n{tail(output, 80)}")
+    report.note = f"{passed} tests passed"
 
 
 def bench(report):
