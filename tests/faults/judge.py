@@ -80,6 +80,8 @@ class Run:
                 return f"exit 0, but other bytes on standard output: {shown[:300]!r}"
             return self.wrong_files(files, finished=True)
         interrupted = status == 130 and self.command.in_python() and signal.SIGINT in self.may_die_by
+        if self.command.in_python() and said.endswith(b"KeyboardInterrupt\n") and b"data/command.py" not in said:
+            return self.wrong_files(files, finished=False)  # while Python starts, its own words
         if status in (1, 2) or interrupted:
             lines = said.decode(errors="replace").splitlines()
             if len(lines) != 1 or not lines[0].startswith("headwater: "):
