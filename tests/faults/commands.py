@@ -1,4 +1,5 @@
 """What the harness runs: every command on small inputs, and what each writes when nothing goes wrong."""
+import importlib.util
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests/python"))
 from attention import softmax_rows
 from serving import Client, answer
 
+PACKAGE = importlib.util.find_spec("headwater") is not None
 SENTENCE = "The keys to the cabinet"
 
 
@@ -95,8 +97,12 @@ def make_inputs(folder):
     import pyarrow
     import pyarrow.parquet
     pyarrow.parquet.write_table(pyarrow.table({"text": texts, "label": list(range(10))}), folder / "rows.parquet")
+    if not PACKAGE:
+        print("attribute and summarise are not tried: the Python package is not installed; make test does", flush=True)
+        LINES[:] = [line for line in LINES if not Command(line.split()).in_python()]
     done = Command("attribute verb-number IN/rows.jsonl -o IN/done --block 4".split())
-    subprocess.run(done.line(folder, folder), check=True, stderr=subprocess.DEVNULL, env=environment())
+    if PACKAGE:
+        subprocess.run(done.line(folder, folder), check=True, stderr=subprocess.DEVNULL, env=environment())
     from PIL import Image
     Image.fromarray(random.integers(0, 255, (32, 32, 3), dtype="u1")).save(folder / "image.png")
 
