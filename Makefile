@@ -38,6 +38,13 @@ faults: command ## break what the command stands on, thousands of times: allocat
 	@tools/setup venv
 	@$(PYTHON) tests/faults/faults.py
 
+.PHONY: threads
+threads: ## all C++ tests under ThreadSanitizer
+	@tools/setup build test check
+	@cmake --preset threads >/dev/null
+	@cmake --build --preset threads --target headwater_tests headwater_command
+	@cd tests && ../build/threads/tests/headwater_tests --gtest_brief=1
+
 # Beside build/venv, so that the other tests run without them.
 build/sweep/installed: tests/sweep/requirements.txt
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/sweep -r $<

@@ -120,22 +120,37 @@ void explain_lack_of_memory() noexcept {
 
 namespace {
 
-// A destructor or a thread may need memory where nothing can be thrown.
+std::atomic<bool> memory_was_short = false;
+
+[[noreturn]] void note_lack_of_memory() {
+  memory_was_short = true;
+  throw std::bad_alloc();
+}
+
+[[noreturn]] void end_in_a_sentence() {
+  remove_unfinished_files();
+  explain_lack_of_memory();
+  _exit(1);
+}
+
+// A destructor, a thread or a library may need memory where nothing can be thrown.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    remove_unfinished_files();
-    explain_lack_of_memory();
-    _exit(1);
+    end_in_a_sentence();
   } catch (...) {
   }
+  // A function that is noexcept and was inlined ends the process before its exception is caught:
+  // that it was bad_alloc can only be guessed.
+  if (std::uncaught_exceptions() > 0 && memory_was_short) end_in_a_sentence();
   std::abort();
 }
 
 }  // namespace
 
 void handle_signals() {
+  std::set_new_handler(note_lack_of_memory);
   std::set_terminate(end_without_memory);
   stack_t stack = {};
   stack.ss_sp = spare_stack;

@@ -94,6 +94,9 @@ const std::map<std::string_view, Take>& texts() {
   return all;
 }
 
+// A body may be longer, for files. Tokens of a text take hundreds of times the memory of its bytes.
+constexpr size_t most_text = 1'000'000;
+
 constexpr std::string_view of_the_input = "model method text pair item example image file";
 
 void take(Question& question, std::string_view name, const dom::element& value) {
@@ -130,6 +133,10 @@ void check(const Question& question, const std::vector<std::string_view>& names)
                      question.file.has_value() + question.example.has_value();
   if (inputs != 1)
     fail_usage("the question has {} inputs, expected one: a text, an image or a file", inputs);
+  for (const auto& [name, text] : {std::pair{"text", &question.text}, {"pair", &question.pair}})
+    if (*text && (*text)->size() > most_text)
+      fail_usage("`{}`: has {} bytes, expected at most {}; cut it", name, (*text)->size(),
+                 most_text);
   if (question.pair && !question.text)
     fail_usage("`pair`: was given without `text`, expected both; add a text");
   if (question.file.has_value() != question.model.empty())

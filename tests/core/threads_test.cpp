@@ -17,6 +17,16 @@
 namespace headwater {
 namespace {
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SKIP_FORKS \
+  GTEST_SKIP() << "ThreadSanitizer ends a forked child that makes threads of its own"
+#endif
+#endif
+#ifndef SKIP_FORKS
+#define SKIP_FORKS static_cast<void>(0)
+#endif
+
 class Threads : public testing::Test {
  protected:
   ~Threads() override { set_threads(before_); }
@@ -121,6 +131,7 @@ TEST_F(Threads, ServeSeveralCallersAtOnce) {
 }
 
 TEST_F(Threads, WorkInAChildThatWasForked) {
+  SKIP_FORKS;
   set_threads(3);
   parallel_for(8, [](int) {});  // the parent has a pool now, whose threads the child will not have
   const pid_t child = fork();
@@ -136,6 +147,7 @@ TEST_F(Threads, WorkInAChildThatWasForked) {
 
 // A pool that hangs takes its process with it, so each failure happens in a process of its own.
 TEST_F(Threads, DoAllTheWorkWhereMemoryForMoreOfThemIsMissing) {
+  SKIP_FORKS;
   set_threads(40);
   for (int allocation = 0; allocation < 60; ++allocation) {
     const pid_t child = fork();

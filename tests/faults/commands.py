@@ -1,4 +1,6 @@
 """What the harness runs: every command on small inputs, and what each writes when nothing goes wrong."""
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -13,7 +15,9 @@ HEADWATER = os.environ.get("HEADWATER", str(ROOT / "build/release/bin/headwater"
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 from attention import softmax_rows
+from serving import Client, answer
 
+PACKAGE = importlib.util.find_spec("headwater") is not None
 SENTENCE = "The keys to the cabinet"
 
 
@@ -24,16 +28,24 @@ class Command:
     words: list[str]
     files: dict[str, bytes] = field(default_factory=dict)
     printed: bytes = b""
-    said: bytes = b""
+    answer: bytes = b""  # of a server
 
     def __str__(self):
         return " ".join(self.words)
+
+    def serves(self):
+        return self.words[0] == "serve"
+
+    def in_python(self):
+        """Whether it is a command of the Python package."""
+        return self.words[0] in ("attribute", "summarise")
 
     def draws(self):
         return any(name.endswith((".png", ".svg", ".pdf")) for name in self.files)
 
     def line(self, inputs, outputs):
-        return [HEADWATER, *(word.replace("IN/", f"{inputs}/").replace("OUT/", f"{outputs}/") for word in self.words)]
+        program = [sys.executable, "-m", "headwater.data.command"] if self.in_python() else [HEADWATER]
+        return [*program, *(word.replace("IN/", f"{inputs}/").replace("OUT/", f"{outputs}/") for word in self.words)]
 
 
 LINES = [
@@ -61,6 +73,10 @@ LINES = [
     "info verb-number --text SENTENCE",
     "models",
     "completion bash",
+    "serve verb-number --port 0",
+    "attribute verb-number IN/rows.jsonl -o OUT/ --block 4 --threads 2",
+    "attribute verb-number IN/rows.parquet -o OUT/ --method rollout --row 0 --keep label",
+    "summarise IN/done --least 1 -o OUT/x.json",
     "rollout IN/none.npy",
     "rollout IN/a.npy --residual 3",
 ]
@@ -76,34 +92,57 @@ def make_inputs(folder):
     header = b'{"layer.0":{"dtype":"F32","shape":[2,24,24],"data_offsets":[0,4608]}}'
     header += b" " * (-len(header) % 8)
     (folder / "a.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + attention[0].tobytes())
+    texts = [f"The key{'s' * (k % 2)} to the cabinet {'is' if k % 3 else 'are'} here" for k in range(10)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    import pyarrow
+    import pyarrow.parquet
+    pyarrow.parquet.write_table(pyarrow.table({"text": texts, "label": list(range(10))}), folder / "rows.parquet")
+    if not PACKAGE:
+        print("attribute and summarise are not tried: the Python package is not installed; make test does", flush=True)
+        LINES[:] = [line for line in LINES if not Command(line.split()).in_python()]
+    done = Command("attribute verb-number IN/rows.jsonl -o IN/done --block 4".split())
+    if PACKAGE:
+        subprocess.run(done.line(folder, folder), check=True, stderr=subprocess.DEVNULL, env=environment())
     from PIL import Image
     Image.fromarray(random.integers(0, 255, (32, 32, 3), dtype="u1")).save(folder / "image.png")
 
 
 def environment(**more):
     """What the command sees of ours: no colours, no width of a terminal, no cache of models."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "HEADWATER_MODELS") if name in os.environ}
-    return kept | {"LC_ALL": "C.UTF-8", "HF_HOME": "/nonexistent"} | more
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "HEADWATER_MODELS", "PYTHONPATH") if name in os.environ}
+    return kept | {"LC_ALL": "C.UTF-8", "HF_HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"} | more
 
 
-def prepared(inputs, scratch):
-    """All commands with what they give when nothing goes wrong. Fails if two runs of one differ."""
+def result(command, inputs, place):
+    """What a run gives when nothing goes wrong: its exit status, files, standard output, and the answer of a server."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    process = subprocess.Popen(command.line(inputs, place), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    said = b""
+    if command.serves():
+        client = Client(process, 60)
+        client.find()
+        said = answer(client.host, client.token)
+        client.end()
+        shown = b""
+    else:
+        shown, _ = process.communicate(timeout=120)
+    return process.returncode, {path.name: path.read_bytes() for path in place.iterdir()}, shown, said
+
+
+def prepared(inputs, scratch, wanted=""):
+    """The commands whose line has `wanted` in it, with what they give when nothing goes wrong. Fails if two runs differ."""
     out = []
     for line in LINES:
-        words = [{"SENTENCE": SENTENCE, "PROMPT": PROMPT}.get(word, word) for word in line.split()]
-        command = Command(words)
-        results = []
-        for _ in range(2):
-            place = scratch / "out"  # the trials' own: a page names the files of its command line
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            done = subprocess.run(command.line(inputs, place), capture_output=True, env=environment(), timeout=120)
-            files = {path.name: path.read_bytes() for path in place.iterdir()}
-            results.append((done.returncode, files, done.stdout, done.stderr))
-        if results[0] != results[1]:
+        command = Command([{"SENTENCE": SENTENCE, "PROMPT": PROMPT}.get(word, word) for word in line.split()])
+        if wanted not in str(command):
+            continue
+        # In the trials' own folder: a page names the files of its command line.
+        first, second = (result(command, inputs, scratch / "out") for _ in range(2))
+        if first != second:
             raise SystemExit(f"two runs of the same line differ: {command}")
-        if results[0][0] not in (0, 1, 2):
-            raise SystemExit(f"ends with {results[0][0]} before any fault: {command}")
-        _, command.files, command.printed, command.said = results[0]
+        if first[0] not in (0, 1, 2):
+            raise SystemExit(f"ends with {first[0]} before any fault: {command}")
+        _, command.files, command.printed, command.answer = first
         out.append(command)
     return out

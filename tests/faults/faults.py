@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--sample", type=float, default=0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", choices=KINDS)
-    parser.add_argument("--command", help="only commands whose line contains this")
+    parser.add_argument("--command", default="", help="only commands whose line contains this")
     arguments = parser.parse_args()
     seed = random.randrange(1 << 30) if arguments.seed is None else arguments.seed
     print(f"seed {seed}", flush=True)
@@ -59,7 +59,7 @@ def main():
         inputs = scratch / "in"
         inputs.mkdir()
         make_inputs(inputs)
-        commands = [one for one in prepared(inputs, scratch) if not arguments.command or arguments.command in str(one)]
+        commands = prepared(inputs, scratch, arguments.command)
         bench = Bench(commands, inputs, built_library(scratch), scratch, random.Random(seed))
         begun = time.monotonic()
         for kind, command, what, trial in trials(bench, [arguments.only] if arguments.only else list(KINDS), arguments.sample):
@@ -77,7 +77,7 @@ def main():
         bad = sum(one[0] == kind for one in failures)
         print(f"{kind}: {count} trials, {bad} failed")
     if bench.known:
-        print(f"{bench.known} ended by SIGSEGV in threads of Pango's, which docs/reliability.md explains")
+        print(f"{bench.known} ended by a signal in Pango or Arrow, which docs/reliability.md explains")
     return 1 if failures else 0
 
 

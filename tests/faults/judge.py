@@ -3,12 +3,12 @@ import io
 import os
 import signal
 import subprocess
-import time
 from xml.etree import ElementTree
 
 from PIL import Image
 
 from commands import environment
+from serving import Client
 
 SECONDS = float(os.environ.get("FAULT_SECONDS", "10"))  # more on a machine that is busy
 
@@ -28,21 +28,38 @@ def is_whole_picture(name, data):
 
 
 class Run:
-    """One command under one fault. `start` begins it, `wrong` waits for its end and judges it."""
+    """One command under one fault. `wrong` waits for its end and judges it.
 
-    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, **options):
+    `recovers`: a server answers a second question. `finishes`: the same line goes on from there, if its command can."""
+
+    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, recovers=False, finishes=True, **options):
         self.command, self.outputs, self.may_die_by = command, outputs, may_die_by
-        self.fonts_may_differ = fonts_may_differ
+        self.fonts_may_differ, self.recovers, self.finishes = fonts_may_differ, recovers, finishes
         outputs.mkdir(parents=True, exist_ok=True)
         options = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
-        self.begun = time.monotonic()
-        self.process = subprocess.Popen(command.line(inputs, outputs), stderr=subprocess.PIPE,
+        self.answered = None  # what is wrong with the answers of a server
+        self.line = command.line(inputs, outputs)
+        self.process = subprocess.Popen(self.line, stderr=subprocess.PIPE,
                                         env=environment(**(env or {})), **options)
 
     def wrong(self, printed=True):
         """What is wrong, or None. Unless `printed`, standard output is not compared."""
+        wrong = self.wrong_end(printed)
+        if not wrong and self.status != 0 and self.command.words[0] == "attribute" and self.finishes:
+            return self.wrong_again()
+        return wrong
+
+    def wrong_again(self):
+        """What is wrong if the same line goes on with nothing in its way."""
+        done = subprocess.run(self.line, stdin=subprocess.DEVNULL, capture_output=True, env=environment(), timeout=60)
+        files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
+        if done.returncode != 0 or files != self.command.files:
+            return f"run again: status {done.returncode}, {sorted(files)}, {done.stderr[-300:]!r}"
+        return None
+
+    def wrong_end(self, printed):
         try:
-            shown, said = self.process.communicate(timeout=SECONDS)
+            shown, said = self.served() if self.command.serves() else self.process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()
@@ -50,25 +67,42 @@ class Run:
         status = self.process.returncode
         self.status, self.said = status, said
         files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
+        if self.answered:
+            return self.answered
         if status < 0 and -status in self.may_die_by:
-            return self.wrong_files(files, finished=False, kill=-status == signal.SIGKILL)
+            # Some signals leave no time to clean up, and Python's own handlers do nothing; a second run does it.
+            cleans = status in (-signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP) and not self.command.in_python()
+            return self.wrong_files(files, finished=False, killed=not cleans)
         if status == 0:
             # A list of models says of each why it cannot be run.
             listed = self.command.words == ["models"] and b"cannot be run: " in shown
-            if printed and shown != self.command.printed and not listed:
+            if printed and shown != self.command.printed and not listed and not self.command.serves():
                 return f"exit 0, but other bytes on standard output: {shown[:300]!r}"
             return self.wrong_files(files, finished=True)
-        if status in (1, 2):
+        interrupted = status == 130 and self.command.in_python() and signal.SIGINT in self.may_die_by
+        if self.command.in_python() and said.endswith(b"KeyboardInterrupt\n") and b"data/command.py" not in said:
+            return self.wrong_files(files, finished=False)  # while Python starts, its own words
+        if status in (1, 2) or interrupted:
             lines = said.decode(errors="replace").splitlines()
             if len(lines) != 1 or not lines[0].startswith("headwater: "):
-                return f"exit {status} with {len(lines)} lines instead of one sentence: {said[:600]!r}"
+                return f"exit {status} with {len(lines)} lines instead of one sentence: {said[-600:]!r}"
             return self.wrong_files(files, finished=False)
         return f"ended with {signal.Signals(-status).name if status < 0 else status}: {said[-600:]!r}"
 
-    def wrong_files(self, files, finished, kill=False):
+    def served(self):
+        """Asks a server, and ends it."""
+        client = Client(self.process, SECONDS)
+        client.find()
+        self.answered = client.wrong(self.command.answer, self.recovers)
+        shown, said = client.end()
+        if self.process.returncode == 0 and client.host is None and not self.may_die_by:
+            self.answered = "exit 0, though nobody knows its address"
+        return shown, said
+
+    def wrong_files(self, files, finished, killed=False):
         for name, data in files.items():
-            if kill and name.endswith(".part"):
-                continue  # nothing can be cleaned up
+            if killed and name.endswith(".part"):
+                continue
             if name not in self.command.files:
                 return f"left a file behind: {name}"
             if data != self.command.files[name] and not (self.fonts_may_differ and is_whole_picture(name, data)):

@@ -1,5 +1,6 @@
 """The kinds of fault. Each yields trials: a name, and a function from a folder of its own to what is wrong, or None."""
 import errno
+import functools
 import os
 import resource
 import shutil
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import time
 
+from commands import HEADWATER
 from judge import Run
 
 ERRORS = {
@@ -26,31 +28,49 @@ class Bench:
 
     def __init__(self, commands, inputs, library, scratch, random):
         self.commands, self.inputs, self.library, self.scratch, self.random = commands, inputs, library, scratch, random
+        self.counts = {}  # of each command's calls
         self.known = 0  # ends by a signal that nothing can be done about here
+
+    @functools.cached_property
+    def nobody_can_run(self):
+        """Whether the other user that limits on processes need can run the commands at all."""
+        self.scratch.chmod(0o755)
+        done = subprocess.run([HEADWATER, "info", self.inputs / "a.npy"], capture_output=True, preexec_fn=few_processes())
+        if done.returncode != 0:
+            print("limits on processes are not tried: another user cannot run the command where it is", flush=True)
+        return done.returncode == 0
+
+    def injected(self, command, **env):
+        """The environment of a command in which calls fail; in Python only after it has opened its input."""
+        late = {"FAULT_FROM": f"{self.inputs}/"} if command.in_python() else {}
+        return {"LD_PRELOAD": str(self.library)} | late | env
 
     def count(self, command, call):
         """How often a run of the command makes a call."""
-        place, count = self.scratch / "out", self.scratch / "count"
-        shutil.rmtree(place, ignore_errors=True)
-        run = Run(command, self.inputs, place,
-                  {"LD_PRELOAD": str(self.library), "FAULT_CALL": call, "FAULT_COUNT": str(count)})
-        wrong = run.wrong()
-        if wrong:
-            raise SystemExit(f"{command}: {wrong}, with the calls only counted")
-        return int(count.read_text())
+        if str(command) not in self.counts:
+            place, count = self.scratch / "out", self.scratch / "count"
+            shutil.rmtree(place, ignore_errors=True)
+            wrong = Run(command, self.inputs, place, self.injected(command, FAULT_COUNT=str(count))).wrong()
+            if wrong:
+                raise SystemExit(f"{command}: {wrong}, with the calls only counted")
+            self.counts[str(command)] = dict(line.split() for line in count.read_text().splitlines())
+        return int(self.counts[str(command)][call])
 
 
 def failing_call(bench, command, call, error, k, lasting):
     def trial(place):
-        env = {"LD_PRELOAD": str(bench.library), "FAULT_CALL": call, "FAULT_AT": str(k), "FAULT_ERRNO": str(error)}
+        env = bench.injected(command, FAULT_CALL=call, FAULT_AT=str(k), FAULT_ERRNO=str(error))
         if lasting:
             env["FAULT_LASTING"] = "1"
-        # Known: where no memory is left for good, GLib calls itself until the stack of a thread of Pango's is full.
+        # Known: where no memory is left for good, GLib calls itself until the stack of a thread of Pango's is full; and
+        # Arrow, which reads and writes Parquet, ends the process.
         known = (signal.SIGSEGV,) if lasting and call == "malloc" and command.draws() else ()
-        run = Run(command, bench.inputs, place, env, may_die_by=known,
+        if call in ("malloc", "mmap", "pthread_create") and command.in_python():
+            known = (signal.SIGABRT, signal.SIGSEGV)
+        run = Run(command, bench.inputs, place, env, may_die_by=known, recovers=not lasting,
                   fonts_may_differ=call in ("malloc", "open", "read", "mmap"))
         wrong = run.wrong()
-        bench.known += run.process.returncode == -signal.SIGSEGV
+        bench.known += run.process.returncode in (-signal.SIGSEGV, -signal.SIGABRT)
         return wrong
     shown = errno.errorcode.get(error, error)
     return f"{call} {k} fails{' from then on' if lasting else ''} with {shown}", trial
@@ -82,22 +102,47 @@ def chosen(bench, count, most):
     return range(1, count + 1) if count <= most else sorted(bench.random.sample(range(1, count + 1), most))
 
 
+NOBODY = 54321  # a user that owns no process: a limit on processes counts all of a user, and root has none
+
+
+def few_processes(value=None):
+    """Before a command starts: at most `value` processes and threads, its own included."""
+    def set_limit():
+        if value is not None:
+            resource.setrlimit(resource.RLIMIT_NPROC, (value, value))
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+    return set_limit
+
+
+def limited(bench, command, which, value):
+    def trial(place):
+        place.chmod(0o777)  # for NOBODY
+        processes = which == resource.RLIMIT_NPROC
+        run = Run(command, bench.inputs, place, fonts_may_differ=which == resource.RLIMIT_NOFILE,
+                  preexec_fn=few_processes(value) if processes else lambda: resource.setrlimit(which, (value, value)))
+        wrong = run.wrong()
+        # The loader, not the command, ends with 127 where not even the libraries fit.
+        return None if wrong and run.process.returncode == 127 else wrong
+    return trial
+
+
 def limits(bench, most):
-    """Limits on address space, size of files and open files."""
+    """Limits on address space, size of files, open files, and processes with their threads."""
     kinds = [(resource.RLIMIT_AS, "bytes of address space", range(16 << 20, 600 << 20, 3 << 20)),
              (resource.RLIMIT_FSIZE, "bytes a file", [0, 1, 100, 1000, 4096, 10000, 100000]),
              (resource.RLIMIT_NOFILE, "open files", range(3, 14))]
+    if bench.nobody_can_run:
+        kinds.append((resource.RLIMIT_NPROC, "processes and threads", range(1, 7)))
     for command in bench.commands:
         for which, name, values in kinds:
+            if command.in_python() and which in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE):
+                continue  # the interpreter and its packages need most of it before the first line of ours
             values = list(values)
             for value in sorted(bench.random.sample(values, min(most, len(values)))):
-                def trial(place, command=command, which=which, value=value):
-                    run = Run(command, bench.inputs, place, fonts_may_differ=which == resource.RLIMIT_NOFILE,
-                              preexec_fn=lambda: resource.setrlimit(which, (value, value)))
-                    wrong = run.wrong()
-                    # The loader, not the command, ends with 127 where not even the libraries fit.
-                    return None if wrong and run.process.returncode == 127 else wrong
-                yield command, f"at most {value} {name}", trial
+                yield command, f"at most {value} {name}", limited(bench, command, which, value)
 
 
 def signals(bench, most):
@@ -175,7 +220,7 @@ def changing_inputs(bench, most):
             file.write(b"\0" * 4096)
 
     for command in bench.commands:
-        used = [word.removeprefix("IN/") for word in command.words if word.startswith("IN/") and word != "IN/none.npy"]
+        used = [word.removeprefix("IN/") for word in command.words if word.startswith("IN/") and word not in ("IN/none.npy", "IN/done")]
         for name in used:
             for change in (cut, replace, grow):
                 for _ in range(most):
@@ -185,7 +230,7 @@ def changing_inputs(bench, most):
                         inputs = place.with_name(place.name + "-in")
                         shutil.copytree(bench.inputs, inputs)
                         size = (inputs / name).stat().st_size
-                        run = Run(command, inputs, place)
+                        run = Run(command, inputs, place, finishes=False)
                         time.sleep(wait)
                         change(inputs / name, size)
                         wrong = run.wrong(printed=False)

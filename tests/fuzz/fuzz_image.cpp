@@ -6,6 +6,7 @@
 #include "headwater/core/error.h"
 #include "headwater/core/threads.h"
 #include "headwater/model/image/read.h"
+#include "tests/fuzz/structure/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   headwater::set_threads(1);
@@ -19,4 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
   }
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  return headwater::fuzz::mutate(data, size, most, seed, headwater::fuzz::changed_image);
 }

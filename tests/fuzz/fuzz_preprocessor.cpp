@@ -9,6 +9,17 @@
 #include "headwater/core/error.h"
 #include "headwater/core/threads.h"
 #include "headwater/model/image/processor.h"
+#include "tests/fuzz/structure/json.h"
+
+namespace {
+constexpr std::string_view words =
+    "Bit CLIP DeiT ViTFeatureExtractor ViTImageProcessor ViTImageProcessorFast "
+    "SiglipImageProcessor _valid_processor_keys channels_first crop_size data_format "
+    "default_to_square device disable_grouping do_center_crop do_convert_rgb do_normalize "
+    "do_rescale do_resize do_pad feature_extractor_type height image_mean image_processor "
+    "image_processor_type image_std input_data_format longest_edge max_height max_width "
+    "pad_size processor_class resample rescale_factor return_tensors shortest_edge size width";
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   headwater::set_threads(1);
@@ -35,4 +46,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
   }
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  return headwater::fuzz::mutate(data, size, most, seed, headwater::fuzz::json_change(words));
+}
+
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data, size_t size, const uint8_t* other,
+                                            size_t other_size, uint8_t* out, size_t most,
+                                            unsigned seed) {
+  return headwater::fuzz::cross_json(data, size, other, other_size, out, most, seed);
 }

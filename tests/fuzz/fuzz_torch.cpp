@@ -6,8 +6,10 @@
 
 #include "headwater/core/error.h"
 #include "headwater/source/torch_file.h"
+#include "tests/fuzz/structure/arrays.h"
+#include "tests/fuzz/structure/zip.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int file = memfd_create("fuzz", MFD_CLOEXEC);
   if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
   try {
@@ -20,4 +22,11 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
   }
   close(file);
   return 0;
+}
+
+// Files from before version 1.6 are several pickles and the numbers behind them, in no zip.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+  using namespace headwater::fuzz;
+  const bool zipped = size > 1 && data[0] == 'P' && data[1] == 'K';
+  return mutate(data, size, most, seed, zipped ? zip_change(changed_pickle) : changed_pickle);
 }

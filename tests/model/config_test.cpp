@@ -116,6 +116,18 @@ TEST(AConfig, WithSomethingNotImplementedIsRefusedByName) {
   EXPECT_EQ(refusal(llama(R"(, "is_decoder": true, "is_causal": true)")), "");
 }
 
+TEST(AConfig, WithARatioThatNoLayerCanHaveIsRefused) {
+  const auto dinov2 = [](const std::string& ratio) {
+    return R"({"model_type": "dinov2", "hidden_size": 12, "num_hidden_layers": 2,
+               "num_attention_heads": 3, "image_size": 8, "patch_size": 4, "mlp_ratio": )" +
+           ratio + "}";
+  };
+  EXPECT_EQ(refusal(dinov2("4")), "");
+  for (const char* ratio : {"0", "-4", "1e300", "1073741824", "0.01"})
+    EXPECT_NE(refusal(dinov2(ratio)).find("mlp_ratio times hidden_size is"), std::string::npos)
+        << ratio;
+}
+
 TEST(AConfig, OfRobertaWithoutAPositionBehindThePaddingIsRefused) {
   const auto roberta = [](int padding) {
     return R"({"model_type": "roberta", "hidden_size": 12, "num_hidden_layers": 2,

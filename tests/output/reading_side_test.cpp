@@ -6,21 +6,21 @@ namespace headwater {
 namespace {
 
 TEST(ReadingSide, IsThatOfTheFirstLetter) {
-  EXPECT_EQ(side_of("cat"), Side::left);
-  EXPECT_EQ(side_of("12 \u0642\u0637"), Side::right);
-  EXPECT_EQ(side_of("\u05d7\u05ea\u05d5\u05dc"), Side::right);
-  EXPECT_EQ(side_of("\u4f60"), Side::left);
+  EXPECT_EQ(side_of("cat"), ReadingSide::left);
+  EXPECT_EQ(side_of("12 \u0642\u0637"), ReadingSide::right);
+  EXPECT_EQ(side_of("\u05d7\u05ea\u05d5\u05dc"), ReadingSide::right);
+  EXPECT_EQ(side_of("\u4f60"), ReadingSide::left);
   for (const char* text : {"", "12", ".", "\u2026", "\u060c", "\u0663"})
-    EXPECT_EQ(side_of(text), Side::none) << text;
+    EXPECT_EQ(side_of(text), ReadingSide::none) << text;
 }
 
 TEST(ReadingSide, OfWhatHasNoLetterIsThatOfItsNeighbours) {
-  using enum Side;
+  using enum ReadingSide;
   const std::string a = "\u0642";
-  EXPECT_EQ(sides_of({a, ",", a, "."}), (std::vector<Side>{right, right, right, right}));
+  EXPECT_EQ(sides_of({a, ",", a, "."}), (std::vector<ReadingSide>{right, right, right, right}));
   EXPECT_EQ(sides_of({"x", "(", a, "3", a, ")", "y"}),
-            (std::vector<Side>{left, left, right, right, right, left, left}));
-  EXPECT_EQ(sides_of({".", "1"}), (std::vector<Side>{none, none}));
+            (std::vector<ReadingSide>{left, left, right, right, right, left, left}));
+  EXPECT_EQ(sides_of({".", "1"}), (std::vector<ReadingSide>{none, none}));
 }
 
 }  // namespace

@@ -309,3 +309,21 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path):
     message = process.communicate()[1]
     assert process.returncode == 130 and message == "headwater: interrupted; run the same line again to go on\n"
     assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_what_cannot_be_printed_is_one_sentence(rows, tmp_path):
+    path, _ = rows
+    run("verb-number", path, "-o", tmp_path / "out", "--block", 200)
+    again = ["verb-number", path, "-o", tmp_path / "out", "--block", 200]
+    for words in (["attribute", "--help"], ["summarise", tmp_path / "out"]):
+        command, around = line()
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*command[:-1], *map(str, words)], env=around, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1 and done.stderr.startswith("headwater: output: No space left"), done.stderr
+        assert done.stderr.count("\n") == 1
+    command, around = line(*again)
+    for closed, status in ((1, 0), (2, 0)):  # nothing goes to standard output
+        done = subprocess.run(command, env=around, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: os.close(closed))
+        assert done.returncode == status and done.stdout == "", (closed, done.stdout, done.stderr)
+    assert len(bytes_in(tmp_path / "out")) == 2

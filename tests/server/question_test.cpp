@@ -31,6 +31,17 @@ TEST(Question, HasTheWordsOfTheCommandLine) {
             "--residual 0.25 --embed-layers -o page.html");
 }
 
+TEST(Question, HasATextOfAMillionBytesAtMost) {
+  const auto with = [](const std::string& text, const std::string& pair) {
+    return refused(R"({"model": "facts", "text": ")" + text + R"(", "pair": ")" + pair + "\"}");
+  };
+  EXPECT_EQ(with(std::string(1'000'000, 'a'), "b"), "taken");
+  EXPECT_EQ(with(std::string(1'000'001, 'a'), "b"),
+            "`text`: has 1000001 bytes, expected at most 1000000; cut it");
+  EXPECT_EQ(with("a", std::string(1'000'001, 'b')),
+            "`pair`: has 1000001 bytes, expected at most 1000000; cut it");
+}
+
 TEST(Question, IsNeverAPath) {
   const Question question = parse_question(
       R"({"method": "flow", "file": {"name": "../../etc/passwd\u0000.npz", "data": "AAEC"}})");

@@ -206,6 +206,23 @@ TEST(BadTokenizer, TemplatesSpeakOnlyOfWhatIsThere) {
   EXPECT_TRUE(says(with("", R"("X": {"id": "X", "ids": [1, 2], "tokens": ["X"]})"), "2 ids"));
 }
 
+TEST(BadTokenizer, TemplatesThatLeaveATextOutAreErrorsWhenTheyAreNeeded) {
+  TokenizerJson made;
+  const std::string a = R"({"Sequence": {"id": "A", "type_id": 0}})";
+  for (const std::string& pair : {std::string(), a}) {
+    made.post_processor = fmt::format(
+        R"({{"type": "TemplateProcessing", "single": [{}], "pair": [{}], "special_tokens": {{}}}})",
+        a, pair);
+    const auto tokenizer = made.parse();
+    EXPECT_FALSE(tokenizer.encode("a").ids.empty());
+    EXPECT_TRUE(says(error_of([&] { tokenizer.encode("a", "b"); }), "its template for pairs"));
+  }
+  made.post_processor =
+      R"({"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}})";
+  EXPECT_TRUE(says(error_of([&] { made.parse().encode("a"); }),
+                   "its template for single texts leaves out"));
+}
+
 TEST(BadTokenizer, NoTokenForUnknownTextIsAnErrorWhenItIsNeeded) {
   TokenizerJson made;
   made.model = R"({"type": "Unigram", "unk_id": null, "vocab": [["a", -1]]})";

@@ -5,8 +5,8 @@ from . import ROOT, run, tail
 
 
 def check(report):
-    """allocations, system calls, limits, signals and inputs that fail, for FAULT_SAMPLE seconds (100); 'make faults' has all"""
-    seconds = os.environ.get("FAULT_SAMPLE", "100")
+    """allocations, system calls, limits, signals and inputs that fail, for FAULT_SAMPLE seconds (90); 'make faults' has all"""
+    seconds = os.environ.get("FAULT_SAMPLE", "90")
     status, output = run([ROOT / "build/venv/bin/python", "tests/faults/faults.py", "--sample", seconds])
     trials = [int(line.split(": ")[1].split()[0]) for line in output.splitlines() if " trials, " in line]
     report.note = f"{sum(trials)} trials, {output.splitlines()[0]}"

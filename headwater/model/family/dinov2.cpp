@@ -1,5 +1,6 @@
 // DINOv2 (Oquab et al. 2024), with registers (Darcet et al. 2024): ViT, with a scale for each
 // column that a block adds, and positions that are resized to the image.
+#include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
 
@@ -17,7 +18,11 @@ Architecture dino_layout(const Config& config, const std::string& prefix) {
   model.attention_scale = "layer_scale1.lambda1";
   model.feed_scale = "layer_scale2.lambda1";
   model.classifiers.front().rows = ClassifierNames::Rows::first_and_patches;
-  model.inner = static_cast<int>(model.width * config.number_or("mlp_ratio", 4));
+  const double inner = model.width * config.number_or("mlp_ratio", 4);
+  if (!(inner >= 1 && inner <= static_cast<double>(Config::most)))
+    fail("{}: mlp_ratio times hidden_size is {}, expected 1 to {}; check the file", config.name(),
+         inner, Config::most);
+  model.inner = static_cast<int>(inner);
   if (config.flag_or("use_swiglu_ffn", false)) {
     model.inner = (model.inner * 2 / 3 + 7) / 8 * 8;
     model.activation = kernel::Activation::silu;

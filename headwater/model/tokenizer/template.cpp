@@ -39,7 +39,14 @@ class Template : public PostProcessor {
           "of the two",
           what_, parts.size());
     std::vector<Encoding> out;
-    for (const Piece& piece : parts.size() == 2 ? pair_ : single_) {
+    const std::vector<Piece>& pieces = parts.size() == 2 ? pair_ : single_;
+    for (int sequence = 0; sequence < static_cast<int>(parts.size()); ++sequence)
+      if (std::ranges::find(pieces, sequence, &Piece::sequence) == pieces.end())
+        fail("{}: its template for {} leaves out the {}, expected {} in it; check the file", what_,
+             parts.size() == 2 ? "pairs" : "single texts",
+             sequence == 0 ? "text" : "pair's second text",
+             parts.size() == 2 ? "both texts" : "the text");
+    for (const Piece& piece : pieces) {
       if (piece.special == nullptr) {
         out.push_back(parts[static_cast<size_t>(piece.sequence)]);
         std::fill(out.back().types.begin(), out.back().types.end(), piece.type);

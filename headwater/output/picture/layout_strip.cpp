@@ -54,9 +54,11 @@ std::vector<std::vector<Placed>> lines_of(const Strip& strip, const std::vector<
 
 // The same line from left to right. Scripts that run from right to left do so here too: a text that
 // begins with one is laid out from the right, and what runs the other way is turned within it.
-std::vector<Placed> from_left(const std::vector<Placed>& line, const std::vector<Side>& sides,
-                              bool from_right) {
-  const auto turned = [&](size_t k) { return (sides[line[k].piece] == Side::right) != from_right; };
+std::vector<Placed> from_left(const std::vector<Placed>& line,
+                              const std::vector<ReadingSide>& sides, bool from_right) {
+  const auto turned = [&](size_t k) {
+    return (sides[line[k].piece] == ReadingSide::right) != from_right;
+  };
   struct Step {
     size_t place, run;  // in the line as it is read: its own, and where its run begins
   };
@@ -95,10 +97,10 @@ void place_text(Page& page, const Strip& strip, double top, Ramp ramp) {
     // A token of the model is in no script.
     words.push_back(is_special(strip.pieces[j].text) ? "" : strip.pieces[j].text);
   }
-  const std::vector<Side> sides = sides_of(words);
+  const std::vector<ReadingSide> sides = sides_of(words);
   const auto first = std::ranges::find_if(
-      words, [](const std::string& word) { return side_of(word) != Side::none; });
-  const bool from_right = first != words.end() && side_of(*first) == Side::right;
+      words, [](const std::string& word) { return side_of(word) != ReadingSide::none; });
+  const bool from_right = first != words.end() && side_of(*first) == ReadingSide::right;
   const double height = tallest(texts) + 2, pitch = height + 5;
   double y = height / 2;
   for (const std::vector<Placed>& line : lines_of(strip, texts)) {

@@ -25,26 +25,27 @@ bool is_neutral(char32_t c) {
 
 }  // namespace
 
-Side side_of(std::string_view utf8) {
+ReadingSide side_of(std::string_view utf8) {
   for (const char32_t c : code_points(utf8))
-    if (!is_neutral(c)) return reads_from_right(c) ? Side::right : Side::left;
-  return Side::none;
+    if (!is_neutral(c)) return reads_from_right(c) ? ReadingSide::right : ReadingSide::left;
+  return ReadingSide::none;
 }
 
-std::vector<Side> sides_of(const std::vector<std::string>& pieces) {
-  std::vector<Side> sides;
+std::vector<ReadingSide> sides_of(const std::vector<std::string>& pieces) {
+  std::vector<ReadingSide> sides;
   for (const std::string& piece : pieces) sides.push_back(side_of(piece));
-  const auto first = std::ranges::find_if(sides, [](Side side) { return side != Side::none; });
-  const Side whole = first == sides.end() ? Side::none : *first;
+  const auto first =
+      std::ranges::find_if(sides, [](ReadingSide side) { return side != ReadingSide::none; });
+  const ReadingSide whole = first == sides.end() ? ReadingSide::none : *first;
   for (size_t begin = 0; begin < sides.size();) {
-    if (sides[begin] != Side::none) {
+    if (sides[begin] != ReadingSide::none) {
       ++begin;
       continue;
     }
     size_t end = begin;
-    while (end < sides.size() && sides[end] == Side::none) ++end;
-    const Side before = begin > 0 ? sides[begin - 1] : whole;
-    const Side after = end < sides.size() ? sides[end] : whole;
+    while (end < sides.size() && sides[end] == ReadingSide::none) ++end;
+    const ReadingSide before = begin > 0 ? sides[begin - 1] : whole;
+    const ReadingSide after = end < sides.size() ? sides[end] : whole;
     std::fill(sides.begin() + static_cast<std::ptrdiff_t>(begin),
               sides.begin() + static_cast<std::ptrdiff_t>(end), before == after ? before : whole);
     begin = end;

@@ -6,14 +6,14 @@
 
 namespace headwater {
 
-enum class Side { none, left, right };
+enum class ReadingSide { none, left, right };
 
 /// The side that the first letter of the text is read from: `right` for Arabic, Hebrew and their
 /// relatives; `none` if there is no letter.
-Side side_of(std::string_view utf8);
+ReadingSide side_of(std::string_view utf8);
 
 /// The same for the pieces of a text. One without a letter has the side of its neighbours if they
 /// agree, else that of the text. Neither of the two is `none` unless no piece has a letter.
-std::vector<Side> sides_of(const std::vector<std::string>& pieces);
+std::vector<ReadingSide> sides_of(const std::vector<std::string>& pieces);
 
 }  // namespace headwater

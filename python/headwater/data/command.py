@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import os
 import re
@@ -97,32 +98,85 @@ def spelled(message: str) -> str:
     return re.sub(r"`([a-z_]+)`", lambda found: "--" + found[1].replace("_", "-"), message)
 
 
+def done(words: Sequence[str]) -> int:
+    if words[0] == "attribute":
+        from .attribute import attribute
+        return attribute(attribute_parser().parse(words[1:]), os.environ)
+    if words[0] == "summarise":
+        from .summarise import summarise_command
+        return summarise_command(summarise_parser().parse(words[1:]))
+    raise BadUsage(f"unknown command '{words[0]}'; see 'headwater --help'")
+
+
+def done_and_printed(words: Sequence[str]) -> int:
+    """Raises an OSError if not all of what was printed has arrived."""
+    try:
+        try:
+            status = done(words)
+        except SystemExit as asked:  # by --help
+            status = int(asked.code or 0)
+        sys.stdout.flush()
+    except OSError:
+        # What is left to print would fail again at the end of the interpreter, with a status of its own.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+    return status
+
+
 def run(words: Sequence[str]) -> int:
     """Runs `headwater WORDS...` and returns its exit status."""
     try:
-        if words[0] == "attribute":
-            from .attribute import attribute
-            return attribute(attribute_parser().parse(words[1:]), os.environ)
-        if words[0] == "summarise":
-            from .summarise import summarise_command
-            return summarise_command(summarise_parser().parse(words[1:]))
-        raise BadUsage(f"unknown command '{words[0]}'; see 'headwater --help'")
+        return done_and_printed(words)
     except Error as wrong:
         return say(spelled(str(wrong)), 2 if isinstance(wrong, BadUsage) else 1)
     except KeyboardInterrupt:
         return say("interrupted; run the same line again to go on", 130)
-    except MemoryError:
-        return say("out of memory, expected room for a block of rows; take fewer with --block", 1)
+    # What follows is for failures that no reader or writer of ours has a better sentence for.
+    except OSError as wrong:
+        return say(f"{wrong.filename or 'output'}: {wrong.strerror or one_line(wrong)}; check the place, then run the "
+                   "same line again", 1)
+    except ImportError as wrong:
+        return say(f"{wrong.name or 'a package'}: could not be loaded ({one_line(wrong)}); install it again", 1)
+    except Exception as wrong:
+        arrow = sys.modules.get("pyarrow")
+        if arrow is None or not isinstance(wrong, arrow.lib.ArrowException):
+            raise
+        return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+
+
+def one_line(wrong: BaseException) -> str:
+    return " ".join(str(wrong).split())
 
 
 def say(message: str, status: int) -> int:
-    print(f"headwater: {message}", file=sys.stderr)
+    try:
+        print(f"headwater: {message}", file=sys.stderr)
+    except OSError:  # nobody is left to tell
+        pass
     return status
+
+
+def fill_closed() -> None:
+    """Opens what the caller closed of standard input, output and error: files of ours would take their places."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if descriptor == 1 else os.O_RDWR)  # printing still fails
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def main(words: Sequence[str] | None = None) -> Any:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
-    sys.exit(run(list(sys.argv[1:] if words is None else words)))
+    fill_closed()
+    try:
+        sys.exit(run(list(sys.argv[1:] if words is None else words)))
+    except (MemoryError, SystemError):  # Python 3.11 raises the second where its own stack cannot grow
+        # The end of the interpreter needs memory too, and would say so.
+        os.write(2, b"headwater: out of memory, expected room for a block of rows; take fewer with --block\n")
+        os._exit(1)
 
 
 if __name__ == "__main__":

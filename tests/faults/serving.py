@@ -1,0 +1,80 @@
+"""A server under a fault: it answers right, says in a sentence why it cannot, or drops the connection; and it goes on."""
+import http.client
+import json
+import re
+import select
+import signal
+import subprocess
+import time
+
+QUESTION = json.dumps({"model": "verb-number", "text": "The keys to the cabinet", "row": "cls"})
+ADDRESS = re.compile(rb"http://(127\.0\.0\.1:(\d+))/#token=([0-9a-f]{32})")
+PATIENCE = 5.0  # seconds for an answer
+
+
+def answer(host, token):
+    """The last line of the answer to QUESTION; b"" if the connection was dropped."""
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
+    try:
+        connection.request("POST", "/ask", QUESTION, {"Origin": f"http://{host}", "Content-Type": "application/json",
+                                                      "X-Headwater-Token": token})
+        response = connection.getresponse()
+        return response.read().splitlines()[-1] if response.status == 200 else b""
+    except (OSError, http.client.HTTPException, IndexError):
+        return b""
+    finally:
+        connection.close()
+
+
+def is_sentence(line):
+    """Whether an answer is {"error": "one sentence"}."""
+    try:
+        said = json.loads(line)["error"]
+        return isinstance(said, str) and said != "" and "\n" not in said
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+class Client:
+    """Talks to a server that was started, and ends it."""
+
+    def __init__(self, process, seconds):
+        self.process, self.seconds, self.shown = process, seconds, b""
+        self.host = self.token = None
+
+    def find(self):
+        """Waits for its address, or for its end."""
+        if self.process.stdout is None:
+            return
+        end = time.monotonic() + self.seconds
+        while b"\n" not in self.shown and time.monotonic() < end:
+            if select.select([self.process.stdout], [], [], 0.2)[0]:
+                some = self.process.stdout.read1(4096)
+                if not some:
+                    return
+                self.shown += some
+        if found := ADDRESS.search(self.shown):
+            self.host, self.token = found[1].decode(), found[3].decode()
+
+    def wrong(self, right, recovers):
+        """What is wrong with its answers, or None. `recovers`: a second question is answered right."""
+        if self.host is None:
+            return None
+        first = answer(self.host, self.token)
+        if first and first != right and not is_sentence(first):
+            return f"answers with {first[:300]!r}"
+        if recovers and first != right and self.process.poll() is None:
+            second = answer(self.host, self.token)
+            if second != right and self.process.poll() is None:
+                return f"answers the second time with {second[:300]!r}"
+        return None
+
+    def end(self):
+        """(standard output, standard error) of the rest. Raises TimeoutExpired if it does not end."""
+        if self.host is None:  # nobody knows where it is: it ends by itself
+            try:
+                return self.process.communicate(timeout=2)
+            except subprocess.TimeoutExpired:
+                pass
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=self.seconds)
