@@ -101,6 +101,13 @@ Metrics metrics(Batch& batch, const Options& options, int layer) {
   for (int k = 0; k < batch.size(); ++k) {
     const std::unique_ptr<Source> source = batch.item(k);
     add_item(*source, options, result.layer, pools, result);
+    if (Differentiable* model = source->differentiable())
+      if (std::optional<Prediction> said = model->prediction())
+        result.predictions.push_back(std::move(*said));
+  }
+  if (batch.size() == 1 && !result.predictions.empty()) {
+    result.prediction = std::move(result.predictions.front());
+    result.predictions.clear();
   }
   return finish(std::move(result), pools);
 }

@@ -25,9 +25,9 @@ class TextEmbedder {
   /// if one is outside the vocabulary, and if there are more tokens than positions.
   Matrix embed(const TextInput& input, int first = 0) const;
 
-  /// Only the words, n x size.
+  /// Only the words, n x size, or n x width if they are projected at once.
   Matrix tokens(const TextInput& input) const;
-  /// The sum of words, positions and types, before the norm: n x size. Throws Error as embed()
+  /// The sum of words, positions and types, before the norm: as wide as tokens(). Throws Error as embed()
   /// does.
   Matrix sums(const TextInput& input, int first) const;
   /// embed() from the sums on.
@@ -39,6 +39,8 @@ class TextEmbedder {
 
  private:
   void copy_word(int id, std::span<float> out) const;
+  /// Through `project_`, if there is one.
+  Matrix projected(Matrix rows) const;
 
   const Architecture& model_;
   std::string name_;
