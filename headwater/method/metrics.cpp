@@ -7,6 +7,7 @@
 #include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/method/rollout.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 namespace {
