@@ -189,10 +189,10 @@ def test_siglip_compares_by_its_own_pooling(siglip):
     for attentions, words_of_it in zip(stacks, asked):
         maps = np.stack([(a * a.grad)[0].clamp(min=0).mean(0).detach().numpy() for a in attentions])
         found = ask("gradient", folder, *words_of_it, "--row", "all")
-        assert found["target"]["value"] == pytest.approx(float(logit), abs=LIMIT)
+        assert found["target"]["value"] == pytest.approx(logit.item(), abs=LIMIT)
         assert np.abs(np.array(found["values"]) - maps.mean(0)).max() < LIMIT * maps.max()
         kept = ask("relevance", folder, *words_of_it)
-        assert kept["output"] == pytest.approx(float(logit), abs=LIMIT)
+        assert kept["output"] == pytest.approx(logit.item(), abs=LIMIT)
         assert kept["sum"] + kept["biases"] == pytest.approx(kept["output"], abs=1e-3)
         assert ask("relevance", folder, *words_of_it, "--rule", "attnlrp")["output"] == kept["output"]
     assert len(ask("relevance", folder, *asked[0])["tokens"]) == 16
