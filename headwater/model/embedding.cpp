@@ -50,7 +50,7 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
     if (const int id = input.ids[static_cast<size_t>(t)]; id < 0 || id >= text.vocabulary)
       fail("{}: token {} has id {}, expected 0 to {}, the vocabulary of the model; check the ids",
            name_, t, id, text.vocabulary - 1);
-  Matrix rows = tokens(input);
+  Matrix rows = text.projects_words ? projected(tokens(input)) : tokens(input);
   Vector scratch;
   int position = text.first_position + first;
   for (int t = 0; t < n; ++t) {
@@ -89,7 +89,7 @@ Matrix TextEmbedder::projected(Matrix rows) const {
 Matrix TextEmbedder::tokens(const TextInput& input) const {
   Matrix rows(static_cast<int>(input.ids.size()), model_.text->size);
   for (int t = 0; t < rows.rows(); ++t) copy_word(input.ids[static_cast<size_t>(t)], rows.row(t));
-  return model_.text->projects_words ? projected(std::move(rows)) : std::move(rows);
+  return rows;
 }
 
 Matrix TextEmbedder::backward(MatrixView rows, Propagation& how, MatrixView gradient) const {

@@ -25,9 +25,9 @@ class TextEmbedder {
   /// if one is outside the vocabulary, and if there are more tokens than positions.
   Matrix embed(const TextInput& input, int first = 0) const;
 
-  /// Only the words, n x size, or n x width if they are projected at once.
+  /// Only the words, n x size.
   Matrix tokens(const TextInput& input) const;
-  /// The sum of words, positions and types, before the norm: as wide as tokens(). Throws Error as embed()
+  /// The sum of words, positions and types, before the norm, n x size or width. Throws Error as embed()
   /// does.
   Matrix sums(const TextInput& input, int first) const;
   /// embed() from the sums on.
