@@ -24,8 +24,7 @@ class WatchedGeneration : public Generation {
   }
 
   // The first call reads the prompt, the others one token each.
-  void read(std::span<const int> ids, Fuse fuse, const Visit& visit,
-            const Visit& across) override {
+  void read(std::span<const int> ids, Fuse fuse, const Visit& visit, const Visit& across) override {
     if (begun_) {
       written_.insert(written_.end(), ids.begin(), ids.end());
       listener_.text(inner_->text(written_));

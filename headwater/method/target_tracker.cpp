@@ -12,10 +12,10 @@ namespace {
 
 void check_stacks(const Options& options) {
   check(options);
-  const char* option = options.discard > 0                   ? "discard"
-                       : options.preset == Preset::metrics   ? "preset"
+  const char* option = options.discard > 0                  ? "discard"
+                       : options.preset == Preset::metrics  ? "preset"
                        : options.layers != Options().layers ? "layers"
-                                                             : nullptr;
+                                                            : nullptr;
   if (option)
     fail_usage(
         "`{}`: is made for one stack of layers, and this model has an encoder and a decoder, "

@@ -26,8 +26,8 @@ class TargetTracker {
   /// and preset metrics.
   TargetTracker(int layers, int source, int positions, const Options& options);
 
-  /// Adds the next layer of the encoder, from the lowest on; all of them before any push. Overwrites
-  /// the map.
+  /// Adds the next layer of the encoder, from the lowest on; all of them before any push.
+  /// Overwrites the map.
   void encode(MatrixSpan map);
   /// Adds the fused attention of new positions in one layer: first to the target, each row over all
   /// positions up to the last new one, then to the source. The lowest layer comes first. Overwrites

@@ -29,8 +29,8 @@ struct TextEmbedding {
   std::optional<int> padding;  // RoBERTa: this id has its own position and is not counted
   std::string types;           // "": none
   int type_count = 0;
-  std::string norm;     // "": none
-  LinearNames project;  // from size to width
+  std::string norm;             // "": none
+  LinearNames project;          // from size to width
   bool projects_words = false;  // before anything is added to them, not at the end
 };
 
@@ -51,9 +51,9 @@ struct ImageEmbedding {
 
 /// What distances add to scores, by buckets that widen with the distance (T5, MPNet).
 struct DistanceNames {
-  std::string table;   // [buckets, heads]; "": none
-  int buckets = 32;    // half of them for keys after the query
-  int furthest = 128;  // from this distance on, all share a bucket
+  std::string table;       // [buckets, heads]; "": none
+  int buckets = 32;        // half of them for keys after the query
+  int furthest = 128;      // from this distance on, all share a bucket
   bool back_only = false;  // all buckets are for keys up to the query
 };
 

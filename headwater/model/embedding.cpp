@@ -26,8 +26,7 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
   if (!text.positions.empty())
     positions_ = checkpoint.matrix(prefix + text.positions,
                                    model.positions.value() + text.first_position, size);
-  if (!text.types.empty())
-    types_ = checkpoint.matrix(prefix + text.types, text.type_count, size);
+  if (!text.types.empty()) types_ = checkpoint.matrix(prefix + text.types, text.type_count, size);
   if (!text.norm.empty()) norm_ = bind_norm(checkpoint, prefix + text.norm, model.norm, size);
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }

@@ -15,7 +15,7 @@ struct GenerationInput {
   /// What the model reads, whichever kind it is: in place of `text` if it has an encoder, else of
   /// `prompt`.
   std::optional<std::string> reads = {};
-  std::vector<int> ids = {};  // the same by number; nothing is added to them
+  std::vector<int> ids = {};                     // the same by number; nothing is added to them
   std::optional<std::string> continuation = {};  // a given text after the prompt
   std::vector<std::string> stops = {};  // words or ids that end the text, like the model's own
   bool ignore_code = false;             // run a model although its folder has code of its own

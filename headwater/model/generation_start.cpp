@@ -59,8 +59,7 @@ void add(const Encoding& encoding, size_t t, Description& text) {
 // Cuts the tokens of both texts where the prompt ends.
 void add_texts(const Tokenizer& tokenizer, const std::string& prompt, const GenerationInput& input,
                bool target, GenerationStart& out) {
-  const Encoding encoding =
-      tokenizer.encode(prompt + input.continuation.value_or(""), {}, !target);
+  const Encoding encoding = tokenizer.encode(prompt + input.continuation.value_or(""), {}, !target);
   out.prompt.texts = {prompt};
   size_t count = encoding.size();
   // Drops a token that the tokenizer adds at the end of every text: it would end this one at once.
@@ -122,8 +121,7 @@ Description source_of(const Model& decoder, const GenerationInput& input) {
     source.texts = {*text};
   }
   if (source.ids.empty())
-    fail("{}: the text has no tokens, expected at least one; give a longer `text`",
-         decoder.name());
+    fail("{}: the text has no tokens, expected at least one; give a longer `text`", decoder.name());
   source.padded = static_cast<int>(source.ids.size());
   return source;
 }

@@ -69,8 +69,8 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
     language_dense_ = bind_linear(checkpoint_, head.dense_in_body ? prefix_ : "", head.dense,
                                   inputs, architecture_.width);
     if (checkpoint_.has(head.out + ".weight"))
-      language_head_ = bind_linear(checkpoint_, "", {head.out, false},
-                                   architecture_.text->vocabulary, inputs);
+      language_head_ =
+          bind_linear(checkpoint_, "", {head.out, false}, architecture_.text->vocabulary, inputs);
     else if (head.tied)
       language_head_.weights = text_->words();
     if (const int64_t words = architecture_.text->vocabulary; checkpoint_.has(head.out_bias))
@@ -173,8 +173,7 @@ void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
   }
   double logit = 0;
   for (size_t d = 0; d < row.size(); ++d) logit += double{row.data()[d]} * finished.row(0)[d];
-  const auto factor =
-      language_scale_ * static_cast<float>(cap_slope(language_cap_, logit, slope));
+  const auto factor = language_scale_ * static_cast<float>(cap_slope(language_cap_, logit, slope));
   for (size_t d = 0; d < row.size(); ++d) gradient[d] += factor * row.data()[d];
 }
 

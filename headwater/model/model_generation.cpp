@@ -91,8 +91,7 @@ class ModelGeneration : public Generation {
     half_->memory.emplace(*model_, encoded);
   }
 
-  void read(std::span<const int> ids, Fuse fuse, const Visit& visit,
-            const Visit& across) override {
+  void read(std::span<const int> ids, Fuse fuse, const Visit& visit, const Visit& across) override {
     assert(cache_ && (!half_ || half_->memory));
     const int first = cache_->count, count = static_cast<int>(ids.size());
     if (count > cache_->capacity - first)
@@ -105,8 +104,7 @@ class ModelGeneration : public Generation {
     Matrix map = visit ? Matrix(count, first + count) : Matrix();
     Matrix cross = half_ && across ? Matrix(count, half_->memory->keys[0].rows()) : Matrix();
     const auto fused = [&](int layer, Matrix& out) {
-      return out.rows() > 0 ? head_map(fuse, heads, layer, model_->name(), out)
-                            : kernel::HeadMap();
+      return out.rows() > 0 ? head_map(fuse, heads, layer, model_->name(), out) : kernel::HeadMap();
     };
     for (int layer = 0; layer < model_->architecture().layers; ++layer) {
       forward.step_across(fused(layer, map), fused(layer, cross));
@@ -159,9 +157,10 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
     half->source.name = name;
     model = std::move(decoder);
   } else if (input.text) {
-    fail("{}: is a {} model, which continues a prompt and reads no source, expected a `prompt`; "
-         "give one in place of `text`",
-         folder, model->architecture().family);
+    fail(
+        "{}: is a {} model, which continues a prompt and reads no source, expected a `prompt`; "
+        "give one in place of `text`",
+        folder, model->architecture().family);
   }
   if (!model->has_language_head())
     fail(

@@ -10,8 +10,8 @@
 
 namespace headwater {
 
-/// A weighted sum of the rows of the last hidden states and, if there is one, a linear map of it; or
-/// attention to them.
+/// A weighted sum of the rows of the last hidden states and, if there is one, a linear map of it;
+/// or attention to them.
 struct Pooling {
   enum class Rows {
     first,
@@ -21,8 +21,8 @@ struct Pooling {
     weighted_mean,  // rows count the more the later they are
     end,            // the first row with the end token
   } rows = Rows::first;
-  int end_token = -1;     // for end; -1: the row with the largest id
-  LinearWeights project;  // no outputs: none
+  int end_token = -1;                              // for end; -1: the row with the largest id
+  LinearWeights project;                           // no outputs: none
   std::shared_ptr<const AttentionPool> attention;  // in place of all of these
   /// Texts get this token up to a length, as in training; 0: they do not.
   int padding = 0, padded_to = 0;

@@ -44,13 +44,13 @@ struct Generated {
   GenerateOptions how;
   Description prompt;                // or the source, if there is a `target`
   std::optional<TargetHalf> target;  // of a model with an encoder and a decoder
-  Range layers;                     // options.layers, resolved
-  std::vector<std::string> tokens;  // the generated tokens
-  std::vector<int> ids;             // their ids
-  std::string text;                 // their text
-  bool ended = false;               // by the model's end token
-  std::vector<WordChoice> choices;  // of each token; empty for a continuation
-  std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; empty if not requested
+  Range layers;                      // options.layers, resolved
+  std::vector<std::string> tokens;   // the generated tokens
+  std::vector<int> ids;              // their ids
+  std::string text;                  // their text
+  bool ended = false;                // by the model's end token
+  std::vector<WordChoice> choices;   // of each token; empty for a continuation
+  std::vector<Matrix> values;        // values[s](j, l) is M[s, j, l]; empty if not requested
   /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
   /// on, for generated token s; 0 from the token itself on. A span has a single row.
   Matrix relevance;
@@ -64,8 +64,8 @@ struct Generated {
   Timing timing;
 };
 
-/// A target's own part as an Attribution: a row for each generated token, a column for each token of
-/// the target. Requires a target.
+/// A target's own part as an Attribution: a row for each generated token, a column for each token
+/// of the target. Requires a target.
 Attribution over_target(const Generated& generated);
 /// M of one layer (-1: the last) as an Attribution: a row for each generated token, a column for
 /// each prompt token.

@@ -104,10 +104,10 @@ Values extra(nb::handle_t<Results> owner, int k, const std::string& name) {
   auto& self = nb::cast<Results&>(owner);
   Matrix* found = nullptr;
   if (auto* generated = std::get_if<Generated>(&result_at(self, k))) {
-    found = name == "relevance"    ? &generated->relevance
-            : !generated->target   ? nullptr
-            : name == "encoder"    ? &generated->target->encoder
-                                   : &generated->target->values;
+    found = name == "relevance"  ? &generated->relevance
+            : !generated->target ? nullptr
+            : name == "encoder"  ? &generated->target->encoder
+                                 : &generated->target->values;
   } else if (Attribution& result = attribution_at(self, k, 0); result.relevance) {
     found = name == "heads" ? &result.relevance->heads : &result.relevance->edges;
   }

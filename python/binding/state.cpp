@@ -231,8 +231,8 @@ void fields_of(Archive& archive, TargetHalf& one) {
 template <class Archive>
 void fields_of(Archive& archive, Generated& one) {
   archive(one.options, one.how, one.prompt, one.layers, one.tokens, one.ids, one.text, one.ended,
-          one.target, one.choices, one.values, one.relevance, one.span, one.outputs, one.biases, one.shown,
-          one.shown_by_layer, one.notes, one.timing);
+          one.target, one.choices, one.values, one.relevance, one.span, one.outputs, one.biases,
+          one.shown, one.shown_by_layer, one.notes, one.timing);
 }
 
 template <class Archive>

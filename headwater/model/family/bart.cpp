@@ -26,12 +26,25 @@ Architecture bart_layout(const Config& config, const std::string& stack) {
     fail("{}: {}_attention_heads is {}, expected a divisor of d_model, {}; check the file",
          config.name(), stack, model.heads, model.width);
   model.head_size = model.width / model.heads;
-  config.pass_over({"dropout", "attention_dropout", "init_std", "classif_dropout", "encoder_layers",
-                    "encoder_ffn_dim", "encoder_attention_heads", "decoder_layers",
-                    "decoder_ffn_dim", "decoder_attention_heads", "num_hidden_layers",
-                    "hidden_size", "num_attention_heads", "extra_pos_embeddings",
-                    "normalize_before", "normalize_embedding", "add_bias_logits",
-                    "add_final_layer_norm", "static_position_embeddings",
+  config.pass_over({"dropout",
+                    "attention_dropout",
+                    "init_std",
+                    "classif_dropout",
+                    "encoder_layers",
+                    "encoder_ffn_dim",
+                    "encoder_attention_heads",
+                    "decoder_layers",
+                    "decoder_ffn_dim",
+                    "decoder_attention_heads",
+                    "num_hidden_layers",
+                    "hidden_size",
+                    "num_attention_heads",
+                    "extra_pos_embeddings",
+                    "normalize_before",
+                    "normalize_embedding",
+                    "add_bias_logits",
+                    "add_final_layer_norm",
+                    "static_position_embeddings",
                     "force_bos_token_to_be_generated"});
 
   model.prefixes = {"", "model."};

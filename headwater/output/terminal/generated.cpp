@@ -22,8 +22,8 @@ std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,
                      const std::vector<std::string>& labels) {
   std::vector<std::string> words;
   for (const int j : top(row, named, shown))
-    words.push_back(
-        fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]), row[static_cast<size_t>(j)]));
+    words.push_back(fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]),
+                                row[static_cast<size_t>(j)]));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -66,8 +66,7 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
     if (result.target) {
       const std::span<const float> own = result.target->values.row(s);
       lines.back().push_back(fmt::format("{:.3f}", std::accumulate(own.begin(), own.end(), 0.0)));
-      lines.back().push_back(
-          leans_on(own, kept(filter, result.target->tokens), target_labels));
+      lines.back().push_back(leans_on(own, kept(filter, result.target->tokens), target_labels));
     }
     if (result.choices.empty()) continue;
     const WordChoice& choice = result.choices[static_cast<size_t>(s)];

@@ -24,8 +24,8 @@ std::string by_layer(const Attribution& result, const std::vector<std::string>& 
     const std::span<const float> row = MatrixView(result.values[k]).row(0);
     std::vector<std::string> words;
     for (const int j : top(row, named_tokens))
-      words.push_back(
-          fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]), row[static_cast<size_t>(j)]));
+      words.push_back(fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]),
+                                  row[static_cast<size_t>(j)]));
     lines.push_back({layer_name(result, k), fmt::format("{}", fmt::join(words, ", "))});
   }
   return "\n" + table(lines, {false, false});

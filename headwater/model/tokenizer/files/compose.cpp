@@ -9,6 +9,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
 #include "headwater/model/tokenizer/base64.h"
+#include "headwater/model/tokenizer/files/components.h"
 #include "headwater/model/tokenizer/files/kinds.h"
 #include "headwater/model/tokenizer/files/sentencepiece.h"
 #include "headwater/model/tokenizer/files/settings.h"
@@ -66,17 +67,21 @@ class Composer {
         decoder =
             R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
         if (kind_.name == "Qwen2") normalizer = R"({"type":"NFC"})";
-        if (kind_.name == "CLIP") use_ends_of_words(normalizer, decoder);
+        if (kind_.name == "CLIP") {
+          normalizer = clip_normalizer();
+          decoder = clip_decoder(decoder);
+        }
         break;
       case Files::sentencepiece:
         model = read_pieces(normalizer);
-        before = kind_.name == "Llama" ? metaspace("\"split\":false,", prepend())
-                 : kind_.name == "Gemma"
-                     ? R"({"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious",)"
-                       R"("invert":false})"
-                     : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
-                                   R"({}{}]}})",
-                                   split_first(), metaspace("\"split\":true,", prepend()));
+        before =
+            kind_.name == "Llama" ? metaspace("\"split\":false,", prepend())
+            : kind_.name == "Gemma"
+                ? R"({"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious",)"
+                  R"("invert":false})"
+                : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
+                              R"({}{}]}})",
+                              split_first(), metaspace("\"split\":true,", prepend()));
         decoder = merged() ? merged_decoder() : metaspace("\"split\":true,", prepend());
     }
     // Ids of added tokens follow from their order.
@@ -138,26 +143,6 @@ class Composer {
         "Isolated", false, bytes);
   }
 
-  static std::string split_before(const char* pattern, const char* behaviour, bool invert,
-                                  const std::string& then) {
-    return fmt::format(
-        R"({{"type":"Sequence","pretokenizers":[{{"type":"Split","pattern":{{"Regex":{}}},)"
-        R"("behavior":"{}","invert":{}}},{}]}})",
-        json_text(pattern), behaviour, invert, then);
-  }
-
-  // CLIP marks ends of words instead of spaces.
-  static void use_ends_of_words(std::string& normalizer, std::string& decoder) {
-    normalizer = fmt::format(
-        R"({{"type":"Sequence","normalizers":[{{"type":"NFC"}},{{"type":"Replace","pattern":)"
-        R"({{"Regex":{}}},"content":" "}},{{"type":"Lowercase"}}]}})",
-        json_text(R"(\s+)"));
-    decoder = fmt::format(
-        R"({{"type":"Sequence","decoders":[{},{{"type":"Replace","pattern":{{"String":"</w>"}},)"
-        R"("content":" "}},{{"type":"Strip","content":" ","start":0,"stop":1}}]}})",
-        decoder);
-  }
-
   // What splits a text before its spaces are marked.
   const char* split_first() const {
     if (kind_.name != "DebertaV2") return R"({"type":"WhitespaceSplit"},)";
@@ -171,18 +156,13 @@ class Composer {
     return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
   }
 
-  static std::string metaspace(const char* split, const char* prepend) {
-    return fmt::format(R"({{"type":"Metaspace","replacement":"\u2581",{}"prepend_scheme":"{}"}})",
-                       split, prepend);
-  }
-
   std::string merged_decoder() const {
     return fmt::format(
         R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"\u2581"}},)"
         R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
         kind_.name == "Llama" && flag("add_prefix_space", true)
             ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
-                                       : "");
+            : "");
   }
 
   // The model of a SentencePiece file, with its normalizer and the tokens that it adds.
@@ -317,19 +297,13 @@ class Composer {
   }
 
   std::string post_processor() const {
+    const auto roberta = [&](const char* first, const char* last, bool trim, bool space) {
+      return roberta_processing({named(first), id(first)}, {named(last), id(last)}, trim, space);
+    };
     if (kind_.name == "Roberta" || kind_.name == "Bart" || kind_.name == "MPNet")
-      return fmt::format(
-          R"({{"type":"RobertaProcessing","sep":[{},{}],"cls":[{},{}],"trim_offsets":{},)"
-          R"("add_prefix_space":{}}})",
-          json_text(named("sep_token")), id("sep_token"), json_text(named("cls_token")),
-          id("cls_token"), flag("trim_offsets", kind_.name != "MPNet"),
-          kind_.name != "MPNet" && flag("add_prefix_space", false));
-    if (kind_.name == "CLIP")
-      return fmt::format(
-          R"({{"type":"RobertaProcessing","sep":[{},{}],"cls":[{},{}],"trim_offsets":false,)"
-          R"("add_prefix_space":false}})",
-          json_text(named("eos_token")), id("eos_token"), json_text(named("bos_token")),
-          id("bos_token"));
+      return roberta("cls_token", "sep_token", flag("trim_offsets", kind_.name != "MPNet"),
+                     kind_.name != "MPNet" && flag("add_prefix_space", false));
+    if (kind_.name == "CLIP") return roberta("bos_token", "eos_token", false, false);
     if (kind_.name == "XLMRoberta" || kind_.name == "Camembert")
       return sequence("bos_token", "eos_token", true);
     if (kind_.files == Files::words || kind_.name == "Albert" || kind_.name == "DebertaV2")
