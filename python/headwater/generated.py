@@ -164,9 +164,9 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
     A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
-    left out. Greedy at temperature 0. Give `ids` instead of a prompt or text if you have them. `continuation` is text that exists
-    already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text as the
-    model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
+    left out. Greedy at temperature 0. Give `ids` instead of a prompt or text if you have them. `continuation` is text
+    that exists already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text
+    as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
     residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
     `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target.
     `ignore_code` as in `headwater.open`. Raises headwater.Error.

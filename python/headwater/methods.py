@@ -100,13 +100,13 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
 
 @spelled_out
 def flow(attention: Attention, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
-         normalise: bool = False, certify: bool = False, cut: bool = False, progress: Callable[[int, int], None] | None = None,
-         **words: Unpack[Words]) -> Attribution:
+         normalise: bool = False, certify: bool = False, cut: bool = False,
+         progress: Callable[[int, int], None] | None = None, **words: Unpack[Words]) -> Attribution:
     """Attention flow: the exact maximum flow from each output token to each input token, [n, n] float64.
 
     `column` chooses one input token. `by_layer` gives a matrix for each top layer (`every_layer` is its older name).
-    `normalise` divides rows by their sums. `certify` checks every value again. `cut`, with one `row` and one `column`, adds the attention weights
-    that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
+    `normalise` divides rows by their sums. `certify` checks every value again. `cut`, with one `row` and one `column`,
+    adds the attention weights that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, by_layer or every_layer, normalise, certify, cut,
@@ -188,7 +188,8 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     """Results side by side: by 'layer', 'evolution', 'discard', 'fuse', 'head' or 'method', or of two models on one input.
 
     By 'head' is a panel of raw attention for each head of each layer. `values` are the shares of by 'discard',
-    `layers_shown` the layers of by 'evolution'. With two sources the comparison is by 'model'. For a batch, `item` says which one.
+    `layers_shown` the layers of by 'evolution'. With two sources the comparison is by 'model'. For a batch, `item` says
+    which one.
     """
     refuse_similarity(words)
     options, rest = split(words, KNOWN)
