@@ -59,6 +59,7 @@ class GenerateCommand : public Command {
     machine_.apply();
     const Deliverer deliverer(output_, filter_.read());
     input_.prompt = text_or_standard_input(input_.prompt, "--prompt");
+    if (input_.text) input_.text = text_or_standard_input(*input_.text, "--text");
     if (!text_file_) {
       deliverer.deliver(one(input_, options));
       return;
@@ -67,7 +68,7 @@ class GenerateCommand : public Command {
     std::vector<Result> results;
     for (size_t k = 0; k < prompts.size(); ++k) {
       GenerationInput input = input_;
-      input.prompt = prompts[k];
+      input.reads = prompts[k];
       Generated result = one(input, options);
       result.prompt.item = static_cast<int>(k);
       result.prompt.items = static_cast<int>(prompts.size());
@@ -82,14 +83,16 @@ class GenerateCommand : public Command {
     options.text("--prompt", "TEXT",
                  "The text that the model continues; '-' reads it from standard input",
                  input_.prompt);
+    options.text("--text", "TEXT",
+                 "The source of a model with an encoder, such as T5 or BART; --prompt is then how "
+                 "its target starts, and may be left out",
+                 input_.text);
     options.text("--text-file", "FILE",
-                 "A file of prompts, one per line, for a list of results; '-' is standard input",
+                 "A file of prompts or sources, one per line, for a list of results; '-' is "
+                 "standard input",
                  text_file_);
-    options.add("--text", "TEXT", "", [](const std::string&) {
-      fail_usage("unknown option '--text': generate continues a prompt; did you mean '--prompt'?");
-    });
-    options.hide("--text");
-    options.add("--ids", "1,2023,...", "Token ids in place of a prompt; nothing is added to them",
+    options.add("--ids", "1,2023,...",
+                "Token ids in place of a prompt or source; nothing is added to them",
                 [this](const std::string& text) { input_.ids = parse_integers("--ids", text); });
     options.text("--continuation", "TEXT",
                  "A text that is already written: attribute it in one pass, generate nothing",
@@ -134,17 +137,19 @@ class GenerateCommand : public Command {
 
   // Options that would have no effect together are mistakes.
   void check() const {
+    if (text_file_ && input_.text) fail_together("--text-file", "--text");
     if (text_file_ && !input_.prompt.empty()) fail_together("--text-file", "--prompt");
     if (text_file_ && !input_.ids.empty()) fail_together("--text-file", "--ids");
     if (text_file_ && input_.continuation) fail_together("--text-file", "--continuation");
     if (method_ == "relevance" && filter_.renormalise)
       fail_together("--method relevance", "--renormalise");
-    if (input_.prompt.empty() && input_.ids.empty() && !text_file_)
+    if (input_.prompt.empty() && input_.ids.empty() && !input_.text && !text_file_)
       fail_usage(
           "generate: no --prompt was given, or an empty one, expected a text to continue; for "
           "example headwater generate {} --prompt \"Once upon a time\"",
           source_);
     if (!input_.ids.empty() && !input_.prompt.empty()) fail_together("--ids", "--prompt");
+    if (!input_.ids.empty() && input_.text) fail_together("--ids", "--text");
     if (!input_.ids.empty() && input_.continuation) fail_together("--ids", "--continuation");
     if (how_.count < 1)
       fail_usage("--count {}: expected 1 or more tokens; choose another", how_.count);

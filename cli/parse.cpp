@@ -195,10 +195,12 @@ Request parse(int count, const char* const* typed) {
   }
   if (!left.empty()) {
     const std::vector<std::string> names = entry.option_names();
-    for (const char* input : {"--text", "--prompt"})
-      if (left[0].find(' ') != std::string::npos && std::ranges::find(names, input) != names.end())
-        fail_usage("'{}' was not expected after '{}'; give a text with {}", left[0],
-                   entry.command->name, input);
+    // The one that a command declares first is its usual input.
+    const auto input = std::ranges::find_if(
+        names, [](const std::string& name) { return name == "--text" || name == "--prompt"; });
+    if (left[0].find(' ') != std::string::npos && input != names.end())
+      fail_usage("'{}' was not expected after '{}'; give a text with {}", left[0],
+                 entry.command->name, *input);
     fail_usage("'{}' was not expected after '{}'; quote names that have spaces", left[0],
                entry.command->name);
   }

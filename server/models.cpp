@@ -166,7 +166,7 @@ std::string ServedModels::answer_by_model(const Question& question, Listener& li
   const bool prompt = as_prompt(question, *served.model);
   if (question.method == "generate") {
     if (!question.text) fail("`text`: generate continues a text, expected one; type it");
-    GenerationInput input{.prompt = *question.text};
+    GenerationInput input{.reads = *question.text};
     const auto generation =
         watched(start_generation(served.model, input, served.name), listener, question.count);
     return page_of(compute(question, *generation), command_of(question, prompt));

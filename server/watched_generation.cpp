@@ -9,6 +9,8 @@ class WatchedGeneration : public Generation {
       : inner_(std::move(generation)), listener_(listener), count_(count) {}
 
   const Description& prompt() const override { return inner_->prompt(); }
+  const Description* source() const override { return inner_->source(); }
+  void read_source(Fuse fuse, const Visit& visit) override { inner_->read_source(fuse, visit); }
   const std::vector<int>& continuation() const override { return inner_->continuation(); }
   void reserve(int more) override { inner_->reserve(more); }
   std::span<const float> logits() const override { return inner_->logits(); }
@@ -22,14 +24,14 @@ class WatchedGeneration : public Generation {
   }
 
   // The first call reads the prompt, the others one token each.
-  void read(std::span<const int> ids, Fuse fuse, const Visit& visit) override {
+  void read(std::span<const int> ids, Fuse fuse, const Visit& visit, const Visit& across) override {
     if (begun_) {
       written_.insert(written_.end(), ids.begin(), ids.end());
       listener_.text(inner_->text(written_));
     }
     begun_ = true;
     listener_.progress("token", static_cast<int64_t>(written_.size()), count_);
-    inner_->read(ids, fuse, visit);
+    inner_->read(ids, fuse, visit, across);
   }
 
  private:

@@ -6,7 +6,9 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/layers.h"
 #include "headwater/method/sample.h"
+#include "headwater/method/target_tracker.h"
 #include "headwater/method/tracker.h"
 
 namespace headwater {
@@ -30,18 +32,64 @@ void check_ranges(const GenerateOptions& how) {
                         : "top_p");
 }
 
-// Collects M from the rows that belong to the generated tokens.
-void take_values(const Tracker& tracker, int prompt, Generated& result) {
-  const int first = prompt - (result.how.own_position ? 0 : 1);
-  for (int s = 0; s < static_cast<int>(result.ids.size()); ++s) {
-    Matrix values(prompt, result.layers.size());
-    for (int l = 0; l < result.layers.size(); ++l) {
-      const std::span<const float> row = tracker.rolled(result.layers.begin + l).row(first + s);
-      for (int j = 0; j < prompt; ++j) values(j, l) = row[static_cast<size_t>(j)];
+// What follows the attention of a text that grows: a prompt and its continuation, or the target of
+// a source.
+class Follower {
+ public:
+  Follower(Generation& generation, const Options& options, int most, Generated& result)
+      : result_(result), prompt_(static_cast<int>(generation.prompt().ids.size())) {
+    const Description& prompt = generation.prompt();
+    if (const Description* source = generation.source()) {
+      both_.emplace(prompt.layers, static_cast<int>(source->ids.size()), prompt_ + most, options);
+      result.layers = {0, prompt.layers};
+    } else {
+      one_.emplace(prompt.layers, prompt_, prompt_ + most, options, prompt.name);
+      result.layers = one_->range();
     }
-    result.values.push_back(std::move(values));
   }
-}
+
+  Visit encode() {
+    return [this](int, MatrixSpan map) { both_->encode(map); };
+  }
+  Visit push() {
+    if (both_) return [this](int layer, MatrixSpan rows) { both_->push(layer, rows); };
+    return [this](int layer, MatrixSpan rows) { one_->push(layer, rows); };
+  }
+  Visit push_across() {
+    return [this](int layer, MatrixSpan rows) { both_->push_across(layer, rows); };
+  }
+
+  // Collects M from the rows that belong to the generated tokens.
+  void finish() const {
+    const int first = prompt_ - (result_.how.own_position ? 0 : 1);
+    const int count = static_cast<int>(result_.ids.size()), layers = result_.layers.size();
+    for (int s = 0; s < count; ++s) {
+      Matrix values(static_cast<int>(result_.prompt.ids.size()), layers);
+      for (int l = 0; l < layers; ++l) {
+        const std::span<const float> row = rolled(result_.layers.begin + l).row(first + s);
+        for (int j = 0; j < values.rows(); ++j) values(j, l) = row[static_cast<size_t>(j)];
+      }
+      result_.values.push_back(std::move(values));
+    }
+    if (const int empty = one_ ? one_->empty_rows() : both_->empty_rows(); empty > 0)
+      result_.notes.push_back(empty_rows_note(empty, result_.options.empty));
+    if (!both_) return;
+    TargetHalf& target = *result_.target;
+    target.encoder = both_->encoder().copy();
+    const MatrixView all = both_->target(layers - 1);
+    target.values = Matrix(count, static_cast<int>(target.tokens.size()));
+    for (int s = 0; s < count; ++s)
+      std::copy_n(all.row(first + s).data(), target.values.columns(), target.values.row(s).data());
+  }
+
+ private:
+  MatrixView rolled(int layer) const { return one_ ? one_->rolled(layer) : both_->source(layer); }
+
+  Generated& result_;
+  int prompt_;
+  std::optional<Tracker> one_;
+  std::optional<TargetTracker> both_;
+};
 
 void check_relevance(const Options& options, const GenerateOptions& how) {
   const Options usual;
@@ -91,28 +139,28 @@ Generated generate(Generation& generation, const Options& options, const Generat
   check_relevance(options, how);
   const Description& prompt = generation.prompt();
   const std::vector<int>& known = generation.continuation();
-  const int m = static_cast<int>(prompt.ids.size());
   const int most = known.empty() ? how.count : static_cast<int>(known.size());
   Generated result;
   result.how = how;
   result.options = options;
-  result.prompt = prompt;
-  std::optional<Tracker> tracker;
-  Visit push;
-  const bool rolls = how.attribute && !how.relevance;
-  if (rolls) {
-    tracker.emplace(prompt.layers, m, m + most, options, prompt.name);
-    result.layers = tracker->range();
-    push = [&](int layer, MatrixSpan rows) { tracker->push(layer, rows); };
+  const Description* source = generation.source();
+  result.prompt = source ? *source : prompt;
+  std::optional<Follower> follower;
+  Visit push, across;
+  if (how.attribute && !how.relevance) {
+    follower.emplace(generation, options, most, result);
+    push = follower->push();
+    if (source) across = follower->push_across();
   }
   generation.reserve(most);
-  generation.read(prompt.ids, options.fuse, push);
+  if (source) generation.read_source(options.fuse, follower ? follower->encode() : Visit());
+  generation.read(prompt.ids, options.fuse, push, across);
   Random random(how.seed);
   if (!known.empty()) {
     // The last token predicts nothing more, so it is read only if its own position is attributed.
     result.ids = known;
     const size_t read = known.size() - (how.own_position ? 0 : 1);
-    if (read > 0) generation.read(std::span(known).first(read), options.fuse, push);
+    if (read > 0) generation.read(std::span(known).first(read), options.fuse, push, across);
   } else {
     while (static_cast<int>(result.ids.size()) < most) {
       const int id = how.temperature > 0
@@ -125,19 +173,19 @@ Generated generate(Generation& generation, const Options& options, const Generat
                                 standing.second_probability});
       result.ended = generation.ends(id) && !how.ignore_end;
       const bool last = result.ended || static_cast<int>(result.ids.size()) == most;
-      if (!last || how.own_position) generation.read({&id, 1}, options.fuse, push);
+      if (!last || how.own_position) generation.read({&id, 1}, options.fuse, push, across);
       if (last) break;
     }
   }
   result.text = generation.text(result.ids);
   for (const int id : result.ids) result.tokens.push_back(generation.token(id));
   result.notes = generation.notes();
-  if (tracker) {
-    take_values(*tracker, m, result);
-    if (tracker->empty_rows() > 0)
-      result.notes.push_back(
-          fmt::format("{} row(s) had nothing to divide by", tracker->empty_rows()));
+  if (source) {
+    result.target = TargetHalf{prompt.tokens, prompt.ids, {}, {}};
+    for (const int id : result.ids) result.target->ids.push_back(id);
+    for (const std::string& token : result.tokens) result.target->tokens.push_back(token);
   }
+  if (follower) follower->finish();
   if (how.attribute && how.relevance) follow_relevance(generation, result);
   result.timing.method = whole.seconds();
   return result;

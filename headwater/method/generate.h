@@ -3,6 +3,9 @@
 // With m prompt tokens and n generated ones, M[s, j, l] = R_l[row(s), j]: the rollout (tracker.h)
 // up to layer l, at the position m + s - 1 that predicts token s, or at the token's own, m + s.
 //
+// A model with an encoder has source tokens in place of prompt tokens: M[s, j, l] = S_l[row(s), j]
+// of target_tracker.h, and what comes from the target itself is kept beside it.
+//
 // Or the relevance (relevance.h) of each token before s, of the prompt or generated, for the logit
 // of token s at the position that predicts it: signed, for the whole model. A span of generated
 // tokens as one target has the sum of their logits, which says where a sentence comes from. The

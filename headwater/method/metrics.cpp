@@ -7,6 +7,7 @@
 #include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/method/rollout.h"
+#include "headwater/source/differentiable.h"
 
 namespace headwater {
 namespace {
@@ -101,6 +102,13 @@ Metrics metrics(Batch& batch, const Options& options, int layer) {
   for (int k = 0; k < batch.size(); ++k) {
     const std::unique_ptr<Source> source = batch.item(k);
     add_item(*source, options, result.layer, pools, result);
+    if (Differentiable* model = source->differentiable())
+      if (std::optional<Prediction> said = model->prediction())
+        result.predictions.push_back(std::move(*said));
+  }
+  if (batch.size() == 1 && !result.predictions.empty()) {
+    result.prediction = std::move(result.predictions.front());
+    result.predictions.clear();
   }
   return finish(std::move(result), pools);
 }

@@ -29,8 +29,9 @@ struct TextEmbedding {
   std::optional<int> padding;  // RoBERTa: this id has its own position and is not counted
   std::string types;           // "": none
   int type_count = 0;
-  std::string norm;     // "": none
-  LinearNames project;  // from size to width
+  std::string norm;             // "": none
+  LinearNames project;          // from size to width
+  bool projects_words = false;  // before anything is added to them, not at the end
 };
 
 /// How an image becomes rows: its own tokens first, then patches row by row.
@@ -50,9 +51,17 @@ struct ImageEmbedding {
 
 /// What distances add to scores, by buckets that widen with the distance (T5, MPNet).
 struct DistanceNames {
-  std::string table;   // [buckets, heads]; "": none
-  int buckets = 32;    // half of them for keys after the query
-  int furthest = 128;  // from this distance on, all share a bucket
+  std::string table;       // [buckets, heads]; "": none
+  int buckets = 32;        // half of them for keys after the query
+  int furthest = 128;      // from this distance on, all share a bucket
+  bool back_only = false;  // all buckets are for keys up to the query
+};
+
+/// A decoder's attention to the rows of an encoder, between its own attention and the feed-forward
+/// part.
+struct CrossNames {
+  LinearNames query, key, value, mixed;
+  std::string norm;  // before it or after it, as that of the block's own attention
 };
 
 /// What distances add to scores by the query and by the key: products with keys and queries of
@@ -92,6 +101,7 @@ struct ClassifierNames {
   Rows rows = Rows::first;
   LinearNames dense;
   bool dense_in_body = false;  // its name starts with the body's prefix
+  bool to_word_size = false;   // it leads to the size of a word's row, as one with a norm does
   kernel::Activation activation = kernel::Activation::none;
   std::string norm;
   std::string out;         // NAME.weight, and NAME.bias if there is one
@@ -99,6 +109,7 @@ struct ClassifierNames {
   bool tied = false;       // if `out` has no weight, it is the table of words
   std::string out_bias;    // another name for the bias
   float cap = 0;           // a logit x becomes cap * tanh(x / cap); 0: it stays as it is
+  float scale = 1;         // of the logits
 };
 
 struct Architecture {
@@ -106,7 +117,9 @@ struct Architecture {
   std::vector<std::string> prefixes;  // possible prefixes of all tensor names
   std::string probe;                  // the tensor that shows which one it is
 
-  bool encoder_of_two = false;  // the model has a decoder too, which is not run
+  bool encoder_of_two = false;      // the model has a decoder too, which is not run
+  std::optional<CrossNames> cross;  // if this is that decoder
+  std::optional<int> start_id;      // what it starts with, if config.json does not say
   int layers = 0;
   int width = 0;
   int heads = 0;
@@ -161,8 +174,9 @@ struct Architecture {
   std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 
-/// The part of a model of texts and images (CLIP) that is meant; other models have one only.
-enum class Side { text, image };
+/// The part that is meant of a model of texts and images (CLIP), or of an encoder (text) and a
+/// decoder; other models have one only.
+enum class Side { text, image, decoder };
 
 /// Reads the config of any family in families.cpp. Entries that it does not know are named in the
 /// notes. Throws Error, which names the entry, for an unknown family or kind of block, and for a

@@ -77,7 +77,8 @@ Classifier::Classifier(const Model& model) : model_(model), names_(find_names(mo
   if (!names_.dense.name.empty()) {
     const std::string prefix = names_.dense_in_body ? model.prefix() : "";
     // Classifiers over words return to the size of a word; those over classes keep the width.
-    const int outputs = names_.norm.empty() ? shape.width : shape.text->size;
+    const bool to_words = names_.to_word_size || !names_.norm.empty();
+    const int outputs = to_words ? shape.text->size : shape.width;
     dense_ = bind_linear(checkpoint, prefix, names_.dense, outputs, inputs);
     inputs = outputs;
   }

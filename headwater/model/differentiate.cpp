@@ -25,6 +25,17 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
   return out;
 }
 
+// From the gradient of what is added up to that of the words, where they are projected before.
+Matrix to_words(const Model& model, Matrix gradient) {
+  const std::optional<TextEmbedding>& text = model.architecture().text;
+  if (!text || !text->projects_words) return gradient;
+  const LinearWeights project = bind_linear(model.checkpoint(), model.prefix(), text->project,
+                                            gradient.columns(), text->size);
+  Matrix words(gradient.rows(), text->size);
+  kernel::linear(gradient, kernel::transposed(project.weights), {}, words);
+  return words;
+}
+
 }  // namespace
 
 bool ModelSource::one_of_two() const {
@@ -61,7 +72,7 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
     if (wanted(layer)) visit(layer, map);
   };
   pass_back(model_, run, how, gradient, calls);
-  answer.input = input_gradient(leave(rows, how, gradient), tokens());
+  answer.input = input_gradient(to_words(model_, leave(rows, how, gradient)), tokens());
   for (const float norm : answer.input.norm)
     if (!std::isfinite(norm))
       fail("{}: the gradient of '{}' is {}, expected numbers; check that the weights are intact",

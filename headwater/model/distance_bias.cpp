@@ -7,10 +7,11 @@
 namespace headwater {
 namespace {
 
-// Half of the buckets are for keys after the query. Half of each half are for one distance each,
-// the others grow by equal factors. In float, as PyTorch rounds.
+// Half of the buckets are for keys after the query, unless none are. Half of each half are for one
+// distance each, the others grow by equal factors. In float, as PyTorch rounds.
 int bucket_of(const DistanceNames& names, int distance) {
-  const int half = names.buckets / 2, single = half / 2;
+  if (names.back_only) distance = std::min(distance, 0);
+  const int half = names.back_only ? names.buckets : names.buckets / 2, single = half / 2;
   const int far = std::abs(distance), after = distance > 0 ? half : 0;
   if (far < single) return after + far;
   const float steps = std::log(static_cast<float>(far) / static_cast<float>(single)) /

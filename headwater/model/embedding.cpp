@@ -21,13 +21,13 @@ TextEmbedder::TextEmbedder(const Architecture& model, const Checkpoint& checkpoi
                            const std::string& prefix)
     : model_(model), name_(checkpoint.name()) {
   const TextEmbedding& text = *model.text;
+  const int size = text.projects_words ? model.width : text.size;  // of what is added up
   words_ = checkpoint.matrix(prefix + text.words, text.vocabulary, text.size);
   if (!text.positions.empty())
     positions_ = checkpoint.matrix(prefix + text.positions,
-                                   model.positions.value() + text.first_position, text.size);
-  if (!text.types.empty())
-    types_ = checkpoint.matrix(prefix + text.types, text.type_count, text.size);
-  if (!text.norm.empty()) norm_ = bind_norm(checkpoint, prefix + text.norm, model.norm, text.size);
+                                   model.positions.value() + text.first_position, size);
+  if (!text.types.empty()) types_ = checkpoint.matrix(prefix + text.types, text.type_count, size);
+  if (!text.norm.empty()) norm_ = bind_norm(checkpoint, prefix + text.norm, model.norm, size);
   project_ = bind_linear(checkpoint, prefix, text.project, model.width, text.size);
 }
 
@@ -45,15 +45,15 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
         "{}: has {} tokens, expected at most {}, the positions of the model; `truncate` cuts the "
         "input there",
         name_, first + n, *model_.positions);
-  Matrix rows(n, text.size);
+  for (int t = 0; t < n; ++t)
+    if (const int id = input.ids[static_cast<size_t>(t)]; id < 0 || id >= text.vocabulary)
+      fail("{}: token {} has id {}, expected 0 to {}, the vocabulary of the model; check the ids",
+           name_, t, id, text.vocabulary - 1);
+  Matrix rows = text.projects_words ? projected(tokens(input)) : tokens(input);
   Vector scratch;
   int position = text.first_position + first;
   for (int t = 0; t < n; ++t) {
     const int id = input.ids[static_cast<size_t>(t)];
-    if (id < 0 || id >= text.vocabulary)
-      fail("{}: token {} has id {}, expected 0 to {}, the vocabulary of the model; check the ids",
-           name_, t, id, text.vocabulary - 1);
-    copy_word(id, rows.row(t));
     if (types_.outputs > 0) {
       int type = input.types.empty() ? 0 : input.types[static_cast<size_t>(t)];
       // Tokenizers of models with a single type may still give the second text type 1.
@@ -75,6 +75,10 @@ Matrix TextEmbedder::embed(const TextInput& input, int first) const {
 
 Matrix TextEmbedder::embed(Matrix rows) const {
   if (!norm_.weight.empty()) apply_norm(model_, norm_, rows, rows);
+  return model_.text->projects_words ? std::move(rows) : projected(std::move(rows));
+}
+
+Matrix TextEmbedder::projected(Matrix rows) const {
   if (project_.weights.outputs == 0) return rows;
   Matrix wide(rows.rows(), model_.width);
   kernel::linear(rows, project_.weights, {project_.bias, {}, {}}, wide);
@@ -89,8 +93,9 @@ Matrix TextEmbedder::tokens(const TextInput& input) const {
 
 Matrix TextEmbedder::backward(MatrixView rows, Propagation& how, MatrixView gradient) const {
   Matrix down(rows.rows(), rows.columns());
-  how.absorb(gradient, project_.bias);
-  if (project_.weights.outputs > 0)
+  const bool at_end = project_.weights.outputs > 0 && !model_.text->projects_words;
+  if (at_end) how.absorb(gradient, project_.bias);
+  if (at_end)
     kernel::linear(gradient, kernel::transposed(project_.weights), {}, down);
   else
     for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());

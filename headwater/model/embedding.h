@@ -27,8 +27,8 @@ class TextEmbedder {
 
   /// Only the words, n x size.
   Matrix tokens(const TextInput& input) const;
-  /// The sum of words, positions and types, before the norm: n x size. Throws Error as embed()
-  /// does.
+  /// The sum of words, positions and types, before the norm, n x size or width. Throws Error as
+  /// embed() does.
   Matrix sums(const TextInput& input, int first) const;
   /// embed() from the sums on.
   Matrix embed(Matrix sums) const;
@@ -39,6 +39,8 @@ class TextEmbedder {
 
  private:
   void copy_word(int id, std::span<float> out) const;
+  /// Through `project_`, if there is one.
+  Matrix projected(Matrix rows) const;
 
   const Architecture& model_;
   std::string name_;

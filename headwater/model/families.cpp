@@ -13,12 +13,13 @@ namespace {
 struct Family {
   std::string_view type;
   Architecture (*describe)(const Config& config);
-  Architecture (*describe_image)(const Config& config) = nullptr;  // if it has two parts
+  Architecture (*describe_image)(const Config& config) = nullptr;    // if it has two parts
+  Architecture (*describe_decoder)(const Config& config) = nullptr;  // beside an encoder
 };
 
 constexpr Family known[] = {
     {"albert", family::albert},
-    {"bart", family::bart},
+    {"bart", family::bart, nullptr, family::bart_decoder},
     {"bert", family::bert},
     {"camembert", family::roberta},
     {"clip", family::clip_text, family::clip_image},
@@ -35,10 +36,11 @@ constexpr Family known[] = {
     {"gpt2", family::gpt2},
     {"gpt_neox", family::gpt_neox},
     {"llama", family::llama},
+    {"mbart", family::bart, nullptr, family::bart_decoder},
     {"mistral", family::mistral},
     {"modernbert", family::modernbert},
     {"mpnet", family::mpnet},
-    {"mt5", family::t5},
+    {"mt5", family::t5, nullptr, family::t5_decoder},
     {"olmo2", family::olmo2},
     {"opt", family::opt},
     {"phi3", family::phi3},
@@ -49,7 +51,7 @@ constexpr Family known[] = {
     {"siglip_text_model", family::siglip_text_model},
     {"siglip_vision_model", family::siglip_vision_model},
     {"smollm3", family::smollm3},
-    {"t5", family::t5},
+    {"t5", family::t5, nullptr, family::t5_decoder},
     {"vit", family::vit},
     {"xlm-roberta", family::roberta},
 };
@@ -101,9 +103,11 @@ Architecture describe(const Config& config, bool ignore_code, Side side) {
         "model with PyTorch and capture it in Python, or save its attention to a file",
         config.name(), type, fmt::join(families(), ", "));
   pass_over_bookkeeping(config);
-  Architecture model = side == Side::image && found->describe_image ? found->describe_image(config)
-                                                                    : found->describe(config);
-  refuse_other_models(config, model.causal, model.encoder_of_two);
+  const auto describe_side = side == Side::image     ? found->describe_image
+                             : side == Side::decoder ? found->describe_decoder
+                                                     : nullptr;
+  Architecture model = (describe_side ? describe_side : found->describe)(config);
+  refuse_other_models(config, model.causal, model.encoder_of_two || model.cross);
   model.family = type;
   model.labels = config.labels();
   if (config.has("architectures")) {

@@ -16,6 +16,19 @@ Cache::Cache(const Model& model, int capacity) : capacity(capacity) {
   }
 }
 
+CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
+  const Architecture& shape = decoder.architecture();
+  const auto mapped = [&](const LinearWeights& linear) {
+    Matrix out(encoded.rows(), shape.groups * shape.head_size);
+    kernel::linear(encoded, linear.weights, {linear.bias, {}, {}}, out);
+    return out;
+  };
+  for (int l = 0; l < shape.layers; ++l) {
+    keys.push_back(mapped(decoder.layer(l).cross.key));
+    values.push_back(mapped(decoder.layer(l).cross.value));
+  }
+}
+
 Forward::Forward(const Model& model, Matrix hidden)
     : Forward(model, std::move(hidden), std::vector<int>()) {}
 
@@ -40,7 +53,16 @@ Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
   assert(hidden_.rows() <= cache.capacity - cache.count);
   cache_ = &cache;
   first_ = cache.count;
-  if (first_ > 0) set_angles();
+  if (first_ == 0) return;
+  set_angles();
+  // They reach back over the cache.
+  const int n = hidden_.rows();
+  distances_[n] = model.distances(first_ + n);
+}
+
+Forward::Forward(const Model& model, Matrix hidden, Cache& cache, const CrossMemory& source)
+    : Forward(model, std::move(hidden), cache) {
+  source_ = &source;
 }
 
 void Forward::set_angles() {
@@ -62,6 +84,11 @@ MatrixView Forward::keys() const {
           shape_.groups * shape_.head_size, projected_.columns()};
 }
 
+void Forward::step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across) {
+  across_ = across;
+  step(fused);
+}
+
 void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) {
   const LayerWeights& layer = model_.layer(next_);
   if (shape_.norm_first && !layer.attention_norm.weight.empty()) {
@@ -80,15 +107,14 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) 
   else
     attend_each(layer, fused);
   add(layer.mixed, mixed_, layer.attention_scale, layer.attention_out_norm);
+  if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
+  if (source_) attend_across(layer);
   if (shape_.parallel) {
     // The feed-forward half has read the block's input already.
-  } else if (shape_.norm_first && layer.feed_norm.weight.empty()) {
-    feed(layer, hidden_);
-  } else if (shape_.norm_first) {
+  } else if (shape_.norm_first && !layer.feed_norm.weight.empty()) {
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   } else {
-    apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
     feed(layer, hidden_);
   }
   add(layer.down, inner_, layer.feed_scale, layer.feed_out_norm);
@@ -125,6 +151,23 @@ void Forward::attend_each(const LayerWeights& layer, std::span<const kernel::Hea
     kernel::attention(attention, MatrixSpan(mixed_).rows(first, n),
                       fused.empty() ? kernel::HeadMap() : fused[static_cast<size_t>(k)]);
   });
+}
+
+void Forward::attend_across(const LayerWeights& layer) {
+  const CrossWeights& cross = layer.cross;
+  if (shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, normed_);
+  kernel::Attention attention;
+  attention.queries = queries_of(shape_, projected_);
+  attention.keys = source_->keys[static_cast<size_t>(next_)];
+  attention.values = source_->values[static_cast<size_t>(next_)];
+  attention.heads = shape_.heads;
+  attention.groups = shape_.groups;
+  attention.scale = layer.scale;
+  kernel::linear(shape_.norm_first ? normed_ : hidden_, cross.query.weights,
+                 {cross.query.bias, {}, {}}, queries_of(shape_, projected_));
+  kernel::attention(attention, mixed_, across_);
+  add(cross.mixed, mixed_, {}, {});
+  if (!shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, hidden_);
 }
 
 // hidden += scale * norm(linear(x)), without the parts that the model does not have.

@@ -30,6 +30,13 @@ struct Cache {
   std::vector<Matrix> keys, values;  // capacity x (groups * head size) each
 };
 
+/// Keys and values of an encoder's rows, for each layer of a decoder that attends to them.
+struct CrossMemory {
+  /// `encoded` is what the encoder's finish() gave.
+  CrossMemory(const Model& decoder, MatrixView encoded);
+  std::vector<Matrix> keys, values;
+};
+
 /// Borrows the model, and the cache if there is one; both must outlive it. Memory: about n x (3
 /// width + queries + 2 keys + inner) floats, regardless of the number of layers.
 class Forward {
@@ -43,6 +50,8 @@ class Forward {
   /// The tokens follow those in the cache, which must have room for them. Each layer adds their
   /// keys and values as it runs; the last layer updates count.
   Forward(const Model& model, Matrix hidden, Cache& cache);
+  /// The same for a decoder beside an encoder. Borrows `source`.
+  Forward(const Model& model, Matrix hidden, Cache& cache, const CrossMemory& source);
 
   /// The next layer to run, or the number of layers.
   int next() const { return next_; }
@@ -52,6 +61,8 @@ class Forward {
   void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {}) {
     step_each(std::span(&fused, 1), sum);
   }
+  /// The same for a decoder beside an encoder; `across` gets the attention to the source.
+  void step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across);
   /// The same for several inputs, with a map for each, or none for any.
   void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {});
 
@@ -66,6 +77,7 @@ class Forward {
  private:
   void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
   void attend_each(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void attend_across(const LayerWeights& layer);
   void set_angles();
   void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm);
   void feed(const LayerWeights& layer, MatrixView x);
@@ -73,6 +85,8 @@ class Forward {
   const Model& model_;
   const Architecture& shape_;
   Cache* cache_ = nullptr;
+  const CrossMemory* source_ = nullptr;
+  kernel::HeadMap across_;
   int next_ = 0;
   int first_ = 0;  // position of the first row
   Segments inputs_;

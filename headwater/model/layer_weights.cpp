@@ -77,6 +77,14 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
     layer.key_norm =
         bind_norm(checkpoint, prefix + model.key_norm, model.norm, all ? keys : model.head_size);
   }
+  if (model.cross) {
+    const CrossNames& cross = *model.cross;
+    layer.cross.query = linear(cross.query, queries, model.width);
+    layer.cross.key = linear(cross.key, keys, model.width);
+    layer.cross.value = linear(cross.value, keys, model.width);
+    layer.cross.mixed = linear(cross.mixed, model.width, queries);
+    layer.cross.norm = bind_norm(checkpoint, prefix + cross.norm, model.norm, model.width);
+  }
   layer.attention_scale = factors(model.attention_scale);
   layer.feed_scale = factors(model.feed_scale);
   if (model.scaled)

@@ -18,6 +18,11 @@ struct NormWeights {
   Vector bias;    // empty: none
 };
 
+struct CrossWeights {
+  LinearWeights query, key, value, mixed;
+  NormWeights norm;
+};
+
 /// One block. Weights are borrowed from the checkpoint; vectors are copies in float.
 struct LayerWeights {
   LinearWeights query, key, value;  // separate, or
@@ -28,6 +33,7 @@ struct LayerWeights {
   NormWeights attention_norm, feed_norm;
   NormWeights attention_out_norm, feed_out_norm;
   Vector attention_scale, feed_scale;
+  CrossWeights cross;
   float scale = 1;  // of the scores
   int window = 0;
   bool rotated = true;  // by its positions, if the model has a rope

@@ -64,11 +64,17 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   for (const ClassifierNames& head : architecture_.classifiers) {
     if (head.kind != ClassifierNames::Kind::next_words) continue;
     language_cap_ = head.cap;
+    language_scale_ = head.scale;
+    const int inputs = head.to_word_size ? architecture_.text->size : architecture_.width;
+    language_dense_ = bind_linear(checkpoint_, head.dense_in_body ? prefix_ : "", head.dense,
+                                  inputs, architecture_.width);
     if (checkpoint_.has(head.out + ".weight"))
-      language_head_ = bind_linear(checkpoint_, "", {head.out, false},
-                                   architecture_.text->vocabulary, architecture_.width);
+      language_head_ =
+          bind_linear(checkpoint_, "", {head.out, false}, architecture_.text->vocabulary, inputs);
     else if (head.tied)
       language_head_.weights = text_->words();
+    if (const int64_t words = architecture_.text->vocabulary; checkpoint_.has(head.out_bias))
+      language_head_.bias = checkpoint_.vector(head.out_bias, {1, words});
   }
 }
 
@@ -143,18 +149,32 @@ void Model::finish_backward(MatrixView hidden, Propagation& how, MatrixSpan grad
 }
 
 void Model::logits(MatrixView finished, MatrixSpan out) const {
-  kernel::linear(finished, language_head_.weights, {}, out);
+  Matrix dense;
+  if (language_dense_.weights.outputs > 0) {
+    dense = Matrix(finished.rows(), language_dense_.weights.outputs);
+    kernel::linear(finished, language_dense_.weights, {language_dense_.bias, {}, {}}, dense);
+    finished = dense;
+  }
+  kernel::linear(finished, language_head_.weights, {language_head_.bias, {}, {}}, out);
+  if (language_scale_ != 1)
+    for (int t = 0; t < out.rows(); ++t)
+      for (float& logit : out.row(t)) logit *= language_scale_;
   cap_logits(language_cap_, out);
 }
 
 void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
                                std::span<float> gradient) const {
-  Vector row(gradient.size());
-  copy_row(language_head_.weights, id, row);
+  Matrix row(1, language_head_.weights.inputs);
+  copy_row(language_head_.weights, id, row.row(0));
+  if (language_dense_.weights.outputs > 0) {
+    Matrix wide(1, language_dense_.weights.inputs);
+    kernel::linear(row, kernel::transposed(language_dense_.weights), {}, wide);
+    row = std::move(wide);
+  }
   double logit = 0;
-  for (size_t d = 0; d < row.size(); ++d) logit += double{row[d]} * finished.row(0)[d];
-  const auto factor = static_cast<float>(cap_slope(language_cap_, logit, slope));
-  for (size_t d = 0; d < row.size(); ++d) gradient[d] += factor * row[d];
+  for (size_t d = 0; d < row.size(); ++d) logit += double{row.data()[d]} * finished.row(0)[d];
+  const auto factor = language_scale_ * static_cast<float>(cap_slope(language_cap_, logit, slope));
+  for (size_t d = 0; d < row.size(); ++d) gradient[d] += factor * row.data()[d];
 }
 
 }  // namespace headwater

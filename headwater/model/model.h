@@ -99,8 +99,8 @@ class Model {
   NormWeights final_norm_;
   Matrix distance_bias_;  // buckets x heads
   std::unique_ptr<Places> places_;
-  LinearWeights language_head_;
-  float language_cap_ = 0;
+  LinearWeights language_head_, language_dense_;
+  float language_cap_ = 0, language_scale_ = 1;
   OnFirstUse<Classifier> classifier_;
   OnFirstUse<Tokenizer> tokenizer_;
 };

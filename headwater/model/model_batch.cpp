@@ -179,6 +179,20 @@ std::unique_ptr<Source> ModelBatch::item(int k) {
   return std::make_unique<ModelSource>(model_, item.description, item.text, item.notes, item.head);
 }
 
+// SigLIP has seen texts only with padding, and reads the last row.
+void ModelBatch::pad(const Model& model, Item& item) {
+  const Pooling pooling = read_pooling(model);
+  const int n = static_cast<int>(item.text.ids.size());
+  if (item.description.patches || n >= pooling.padded_to) return;
+  for (int t = n; t < pooling.padded_to; ++t) {
+    item.text.ids.push_back(pooling.padding);
+    if (!item.text.types.empty()) item.text.types.push_back(0);
+    item.description.ids.push_back(pooling.padding);
+    item.description.tokens.push_back(model.token_name(pooling.padding));
+    if (!item.description.places.empty()) item.description.places.push_back({-1, 0, 0});
+  }
+}
+
 // Gives each item the similarity to the other input as its head.
 void ModelBatch::compare(const ModelInput& input) {
   if (input.against_text && input.against_image)
@@ -193,8 +207,10 @@ void ModelBatch::compare(const ModelInput& input) {
   std::shared_ptr<const Model> with = model_;
   if (sees != input.against_image.has_value())
     with = Model::open(model_->name(), input.ignore_code, sees ? Side::text : Side::image);
-  const ModelBatch batch(with, other, description_.name);
-  const Item& item = batch.items_.front();
+  ModelBatch batch(with, other, description_.name);
+  Item& item = batch.items_.front();
+  pad(*with, item);
+  for (Item& own : items_) pad(*model_, own);
   Matrix embedded = item.description.patches ? with->embed(item.pixels) : with->embed(item.text);
   const Trace run = trace(*with, std::move(embedded));
   const Vector vector = unit_vector(read_pooling(*with), item.text.ids, run.finished);

@@ -51,6 +51,7 @@ class ModelBatch : public Batch {
   Item ids_item(const ModelInput& input) const;
   Item image_item(const std::string& path, const ImageProcessor& processor) const;
   void compare(const ModelInput& input);
+  static void pad(const Model& model, Item& item);
 
   std::shared_ptr<const Model> model_;
   Description description_;

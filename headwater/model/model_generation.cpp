@@ -3,44 +3,53 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <filesystem>
 
 #include "headwater/core/fail.h"
 #include "headwater/model/forward.h"
 #include "headwater/model/generation_relevance.h"
+#include "headwater/model/generation_start.h"
 #include "headwater/model/head_map.h"
 #include "headwater/model/model.h"
-#include "headwater/model/model_description.h"
-#include "headwater/model/target.h"
 #include "headwater/model/tokenizer/tokenizer.h"
+#include "headwater/model/trace.h"
 
 namespace headwater {
 namespace {
 
-namespace fs = std::filesystem;
+// The encoder before a decoder.
+struct SourceHalf {
+  SourceHalf(std::shared_ptr<const Model> model, Description what)
+      : encoder(std::move(model)), source(std::move(what)) {}
+  std::shared_ptr<const Model> encoder;
+  Description source;
+  std::optional<CrossMemory> memory;  // once it was run
+};
 
-// "eos_token_id" is a number or a list; generation_config.json overrides config.json.
-std::vector<int> read_ends(const Model& model) {
-  const char* key = "eos_token_id";
-  const std::string path = (fs::path(model.name()) / "generation_config.json").string();
-  std::error_code missing;
-  if (fs::exists(path, missing))
-    if (const Config config = Config::open(path); config.has(key)) return config.integers(key);
-  if (model.config().has(key)) return model.config().integers(key);
-  return {};
+// The decoder in the folder of an encoder.
+std::shared_ptr<const Model> open_decoder(const Model& encoder, bool ignore_code) {
+  const std::vector<std::string> tensors = encoder.checkpoint().unused();
+  if (std::ranges::none_of(
+          tensors, [](const std::string& name) { return name.find("decoder.") != name.npos; }))
+    fail(
+        "{}: has the weights of an encoder only, expected those of a decoder too, which writes; "
+        "use the whole model",
+        encoder.name());
+  return Model::open(encoder.name(), ignore_code, Side::decoder);
 }
 
 class ModelGeneration : public Generation {
  public:
-  ModelGeneration(std::shared_ptr<const Model> model, Description prompt,
-                  std::vector<int> continuation, std::vector<int> ends)
+  ModelGeneration(std::shared_ptr<const Model> model, GenerationStart start,
+                  std::optional<SourceHalf> half)
       : model_(std::move(model)),
-        prompt_(std::move(prompt)),
-        continuation_(std::move(continuation)),
-        ends_(std::move(ends)),
+        prompt_(std::move(start.prompt)),
+        continuation_(std::move(start.continuation)),
+        ends_(std::move(start.ends)),
+        half_(std::move(half)),
         logits_(1, model_->architecture().text->vocabulary) {}
 
   const Description& prompt() const override { return prompt_; }
+  const Description* source() const override { return half_ ? &half_->source : nullptr; }
   const std::vector<int>& continuation() const override { return continuation_; }
   std::span<const float> logits() const override { return logits_.row(0); }
   bool ends(int id) const override { return std::ranges::find(ends_, id) != ends_.end(); }
@@ -66,19 +75,41 @@ class ModelGeneration : public Generation {
     cache_.emplace(*model_, used + more);
   }
 
-  void read(std::span<const int> ids, Fuse fuse, const Visit& visit) override {
-    assert(cache_);
+  void read_source(Fuse fuse, const Visit& visit) override {
+    const Model& encoder = *half_->encoder;
+    const int n = static_cast<int>(half_->source.ids.size());
+    const int layers = encoder.architecture().layers, heads = encoder.architecture().heads;
+    Matrix map = visit ? Matrix(n, n) : Matrix(), encoded(n, encoder.architecture().width);
+    run_checked(encoder, encoder.embed(TextInput{half_->source.ids, {}}), layers,
+                [&](Forward& forward) {
+                  const int layer = forward.next();
+                  forward.step(visit ? head_map(fuse, heads, layer, encoder.name(), map)
+                                     : kernel::HeadMap());
+                  if (visit) visit(layer, map);
+                  if (layer + 1 == layers) encoder.finish(forward.hidden(), encoded);
+                });
+    half_->memory.emplace(*model_, encoded);
+  }
+
+  void read(std::span<const int> ids, Fuse fuse, const Visit& visit, const Visit& across) override {
+    assert(cache_ && (!half_ || half_->memory));
     const int first = cache_->count, count = static_cast<int>(ids.size());
     if (count > cache_->capacity - first)
       fail("{}: reads token {}, expected at most {}, the room that was reserved; reserve more",
            model_->name(), first + count, cache_->capacity);
-    Forward forward(*model_, model_->embed(TextInput{{ids.begin(), ids.end()}, {}}, first),
-                    *cache_);
+    Matrix embedded = model_->embed(TextInput{{ids.begin(), ids.end()}, {}}, first);
+    Forward forward = half_ ? Forward(*model_, std::move(embedded), *cache_, *half_->memory)
+                            : Forward(*model_, std::move(embedded), *cache_);
     const int heads = model_->architecture().heads;
     Matrix map = visit ? Matrix(count, first + count) : Matrix();
+    Matrix cross = half_ && across ? Matrix(count, half_->memory->keys[0].rows()) : Matrix();
+    const auto fused = [&](int layer, Matrix& out) {
+      return out.rows() > 0 ? head_map(fuse, heads, layer, model_->name(), out) : kernel::HeadMap();
+    };
     for (int layer = 0; layer < model_->architecture().layers; ++layer) {
-      forward.step(visit ? head_map(fuse, heads, layer, model_->name(), map) : kernel::HeadMap());
+      forward.step_across(fused(layer, map), fused(layer, cross));
       if (visit) visit(layer, map);
+      if (cross.rows() > 0) across(layer, cross);
     }
     Matrix last(1, model_->architecture().width);
     model_->finish(forward.hidden().rows(count - 1, 1), last);
@@ -93,6 +124,11 @@ class ModelGeneration : public Generation {
 
   std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
                                        RelevanceRule rule) override {
+    if (half_)
+      fail_usage(
+          "{}: is a model with an encoder, for which relevance of generated text is not "
+          "implemented, expected rollout; leave `method` out",
+          model_->name());
     std::vector<int> ids = prompt_.ids;
     ids.insert(ids.end(), generated.begin(), generated.end());
     return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule);
@@ -103,31 +139,10 @@ class ModelGeneration : public Generation {
   Description prompt_;
   std::vector<int> continuation_;
   std::vector<int> ends_;
+  std::optional<SourceHalf> half_;
   std::optional<Cache> cache_;
   Matrix logits_;
 };
-
-// Tokenizes prompt and continuation as one text, and cuts it where the prompt ends.
-void tokenize(const Tokenizer& tokenizer, const GenerationInput& input, Description& prompt,
-              std::vector<int>& continuation) {
-  const Encoding encoding = tokenizer.encode(input.prompt + input.continuation.value_or(""));
-  prompt.texts = {input.prompt};
-  size_t count = encoding.size();
-  // Drops a token that the tokenizer adds at the end of every text: it would end this one at once.
-  while (count > 1 && encoding.sequences[count - 1] < 0) --count;
-  for (size_t t = 0; t < count; ++t) {
-    const bool own = encoding.sequences[t] < 0;
-    if (!own && encoding.offsets[t].end > input.prompt.size()) {
-      continuation.assign(encoding.ids.begin() + static_cast<std::ptrdiff_t>(t),
-                          encoding.ids.begin() + static_cast<std::ptrdiff_t>(count));
-      return;
-    }
-    prompt.tokens.push_back(encoding.tokens[t]);
-    prompt.ids.push_back(encoding.ids[t]);
-    prompt.places.push_back(
-        {encoding.sequences[t], encoding.offsets[t].begin, encoding.offsets[t].end});
-  }
-}
 
 }  // namespace
 
@@ -135,32 +150,26 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
                                              const GenerationInput& input,
                                              const std::string& name) {
   const std::string& folder = model->name();
+  std::optional<SourceHalf> half;
+  if (model->architecture().encoder_of_two) {
+    std::shared_ptr<const Model> decoder = open_decoder(*model, input.ignore_code);
+    half.emplace(std::move(model), source_of(*decoder, input));
+    half->source.name = name;
+    model = std::move(decoder);
+  } else if (input.text) {
+    fail(
+        "{}: is a {} model, which continues a prompt and reads no source, expected a `prompt`; "
+        "give one in place of `text`",
+        folder, model->architecture().family);
+  }
   if (!model->has_language_head())
     fail(
         "{}: is a {} model that cannot predict the next word, expected a causal language "
         "model; use another",
-        folder, model->architecture().family);
-  Description prompt = model_description(*model);
-  std::vector<int> continuation;
-  if (!input.ids.empty()) {
-    prompt.ids = input.ids;
-    for (const int id : input.ids) prompt.tokens.push_back(model->token_name(id));
-  } else if (!model->tokenizer()) {
-    fail("{}: has no tokenizer, expected one for a prompt; give `ids`", folder);
-  } else {
-    tokenize(*model->tokenizer(), input, prompt, continuation);
-  }
-  if (prompt.ids.empty())
-    fail("{}: the prompt has no tokens, expected at least one; give a longer `prompt`", folder);
-  if (input.continuation && continuation.empty())
-    fail("{}: the continuation has no tokens, expected at least one; give a longer one", folder);
-  prompt.name = name;
-  prompt.padded = static_cast<int>(prompt.ids.size());
-  std::vector<int> ends = read_ends(*model);
-  for (const std::string& stop : input.stops)
-    ends.push_back(word_number(*model, model->architecture().text->vocabulary, stop));
-  return std::make_unique<ModelGeneration>(std::move(model), std::move(prompt),
-                                           std::move(continuation), std::move(ends));
+        model->name(), model->architecture().family);
+  GenerationStart start = start_of(*model, input);
+  start.prompt.name = name;
+  return std::make_unique<ModelGeneration>(std::move(model), std::move(start), std::move(half));
 }
 
 }  // namespace headwater

@@ -94,6 +94,26 @@ Pooling read_projection(const Model& model, bool image) {
   return pooling;
 }
 
+// That of SigLIP: the last row of a padded text, projected, or attention to the rows of an image.
+Pooling read_siglip(const Model& model, bool image) {
+  Pooling pooling;
+  const std::string head = model.prefix() + "head";
+  if (image) {
+    pooling.attention = std::make_shared<AttentionPool>(model, head + ".");
+    return pooling;
+  }
+  const std::vector<int64_t> shape = model.checkpoint().shape(head + ".weight");
+  const int outputs =
+      shape.size() == 2 && shape[0] <= Config::most ? static_cast<int>(shape[0]) : 0;
+  pooling.project =
+      bind_linear(model.checkpoint(), "", {head}, outputs, model.architecture().width);
+  pooling.rows = Rows::last;
+  const auto part = model.config().object("text_config");
+  pooling.padding = (part ? *part : model.config()).integer_or("pad_token_id", 1, 0);
+  pooling.padded_to = *model.architecture().positions;
+  return pooling;
+}
+
 }  // namespace
 
 Vector Pooling::weights(const std::vector<int>& ids, int n) const {
@@ -149,9 +169,11 @@ Pooling read_pooling(const Model& model) {
   const bool image = model.architecture().image.has_value();
   if (model.checkpoint().has(image ? "visual_projection.weight" : "text_projection.weight"))
     return read_projection(model, image);
+  if (model.checkpoint().has(model.prefix() + (image ? "head.probe" : "head.weight")))
+    return read_siglip(model, image);
   fail(
       "{}: does not say how it makes one vector of an input, expected modules.json of "
-      "sentence-transformers with a pooling, or CLIP; use another model",
+      "sentence-transformers with a pooling, CLIP or SigLIP; use another model",
       model.name());
 }
 

@@ -1,14 +1,17 @@
 // How a model makes one vector of an input, to compare it with others.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "headwater/model/attention_pool.h"
 #include "headwater/model/layer_weights.h"
 #include "headwater/model/model.h"
 
 namespace headwater {
 
-/// A weighted sum of the rows of the last hidden states and, if there is one, a linear map of it.
+/// A weighted sum of the rows of the last hidden states and, if there is one, a linear map of it;
+/// or attention to them.
 struct Pooling {
   enum class Rows {
     first,
@@ -18,15 +21,18 @@ struct Pooling {
     weighted_mean,  // rows count the more the later they are
     end,            // the first row with the end token
   } rows = Rows::first;
-  int end_token = -1;     // for end; -1: the row with the largest id
-  LinearWeights project;  // no outputs: none
+  int end_token = -1;                              // for end; -1: the row with the largest id
+  LinearWeights project;                           // no outputs: none
+  std::shared_ptr<const AttentionPool> attention;  // in place of all of these
+  /// Texts get this token up to a length, as in training; 0: they do not.
+  int padding = 0, padded_to = 0;
 
   /// One for each of n rows.
   Vector weights(const std::vector<int>& ids, int n) const;
 };
 
-/// That of the model's folder: what modules.json of sentence-transformers says, or that of CLIP.
-/// Throws Error if there is none, or one that is not implemented.
+/// That of the model's folder: what modules.json of sentence-transformers says, or that of CLIP or
+/// SigLIP. Throws Error if there is none, or one that is not implemented.
 Pooling read_pooling(const Model& model);
 
 /// A sentence-transformers folder without a config.json keeps its model in the folder of its first

@@ -21,6 +21,10 @@ double length_of(const Vector& v) {
 }
 
 Vector pooled(const Pooling& pooling, const Vector& weights, MatrixView finished) {
+  if (pooling.attention) {
+    const Matrix out = pooling.attention->apply(finished);
+    return {out.data(), out.data() + out.size()};
+  }
   std::vector<double> sums(static_cast<size_t>(finished.columns()));
   for (int t = 0; t < finished.rows(); ++t)
     for (size_t d = 0; d < sums.size(); ++d)
@@ -85,6 +89,7 @@ void Similarity::backward(MatrixView finished, int, float weight, Propagation& h
     down.data()[d] = static_cast<float>(weight * scale_.factor * (other_[d] - along) / length);
   }
   how.biases += double{weight} * scale_.offset;
+  if (pooling_.attention) return pooling_.attention->backward(finished, down, how, gradient);
   how.absorb(down, pooling_.project.bias);
   if (pooling_.project.weights.outputs > 0) {
     Matrix wide(1, pooling_.project.weights.inputs);

@@ -9,8 +9,16 @@ namespace {
 
 // Masks, positions and frequencies that PyTorch modules of some versions save with their weights.
 constexpr std::string_view buffers[] = {
-    ".rotary_emb.inv_freq",   ".attn.bias",    ".attn.masked_bias",      ".attention.bias",
-    ".attention.masked_bias", ".position_ids", ".rotary_emb.cos_cached", ".rotary_emb.sin_cached",
+    ".rotary_emb.inv_freq",
+    ".attn.bias",
+    ".attn.masked_bias",
+    ".attention.bias",
+    ".attention.masked_bias",
+    ".position_ids",
+    ".rotary_emb.cos_cached",
+    ".rotary_emb.sin_cached",
+    // Of T5, which computes with it nowhere.
+    ".EncDecAttention.relative_attention_bias.weight",
 };
 
 bool is_buffer(std::string_view name) {

@@ -161,6 +161,9 @@ Document document(const Metrics& result, const WriteOptions& options) {
   add(out, "source", source_document(result.source));
   add(out, "layer", int64_t{result.layer});
   if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
+  std::vector<Document> said;
+  for (const Prediction& one : result.predictions) said.push_back(prediction_document(one));
+  if (!said.empty()) add(out, "predictions", std::move(said));
   add(out, "metrics", std::move(numbers));
   add(out, "notes", result.notes);
   if (options.timing) add(out, "timing", timing_document(result.timing));
@@ -189,10 +192,13 @@ Document document(const Generated& result, const WriteOptions& options) {
   add(how, "position", std::string(result.how.own_position ? "own" : "predicting"));
   add(out, "generation", std::move(how));
   add(out, "source", source_document(result.prompt));
-  add(out, "prompt", result.prompt.tokens);
-  if (result.prompt.kind == "model") add(out, "prompt_ids", result.prompt.ids);
+  const bool ran = result.prompt.kind == "model";
+  add(out, result.target ? "source_tokens" : "prompt", result.prompt.tokens);
+  if (ran) add(out, result.target ? "source_ids" : "prompt_ids", result.prompt.ids);
+  if (result.target) add(out, "target_tokens", result.target->tokens);
+  if (result.target && ran) add(out, "target_ids", result.target->ids);
   add(out, "generated", result.tokens);
-  if (result.prompt.kind == "model") {
+  if (ran) {
     add(out, "generated_ids", result.ids);
     add(out, "text", result.text);
     add(out, "ended", result.ended);
@@ -209,6 +215,10 @@ Document document(const Generated& result, const WriteOptions& options) {
     }
   }
   if (!result.values.empty()) add(out, "M", std::move(values));
+  if (result.target && result.target->values.rows() > 0) {
+    add(out, "target", Numbers{{&result.target->values, 1}, false, {}, {}});
+    add(out, "encoder", Numbers{{&result.target->encoder, 1}, false, {}, {}});
+  }
   if (result.relevance.rows() > 0) {
     if (result.span.size() > 0)
       add(out, "span", std::vector<int>{result.span.begin, result.span.end});

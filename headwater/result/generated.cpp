@@ -44,6 +44,17 @@ Attribution relevance_of(const Generated& generated, std::optional<int> token) {
   return result;
 }
 
+Attribution over_target(const Generated& generated) {
+  Attribution result = without_values(generated);
+  result.source.tokens = generated.target->tokens;
+  result.source.ids = generated.target->ids;
+  result.source.places.clear();
+  result.source.texts.clear();
+  for (int s = 0; s < generated.target->values.rows(); ++s) result.rows.push_back(s);
+  result.values.push_back(generated.target->values.copy());
+  return result;
+}
+
 Attribution at_layer(const Generated& generated, int layer) {
   const int l = resolve_index(layer, generated.layers.size(), "layer", generated.prompt.name);
   Attribution result = without_values(generated);

@@ -1,4 +1,5 @@
-// A text that a model wrote, and the prompt tokens that each of its tokens comes from.
+// A text that a model wrote, and the tokens of its prompt or source that each of its tokens comes
+// from.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,17 +31,26 @@ struct WordChoice {
   double second_probability = 0;
 };
 
+/// The other half of a text that a model wrote from a source: what comes from the text itself.
+struct TargetHalf {
+  std::vector<std::string> tokens;  // what the target starts with, then the generated tokens
+  std::vector<int> ids;             // theirs, if a model of headwater's wrote them
+  Matrix values;                    // n x tokens: how much of generated token s comes from each
+  Matrix encoder;                   // the rollout of the source, source x source
+};
+
 struct Generated {
   Options options;
   GenerateOptions how;
-  Description prompt;
-  Range layers;                     // options.layers, resolved
-  std::vector<std::string> tokens;  // the generated tokens
-  std::vector<int> ids;             // their ids
-  std::string text;                 // their text
-  bool ended = false;               // by the model's end token
-  std::vector<WordChoice> choices;  // of each token; empty for a continuation
-  std::vector<Matrix> values;       // values[s](j, l) is M[s, j, l]; empty if not requested
+  Description prompt;                // or the source, if there is a `target`
+  std::optional<TargetHalf> target;  // of a model with an encoder and a decoder
+  Range layers;                      // options.layers, resolved
+  std::vector<std::string> tokens;   // the generated tokens
+  std::vector<int> ids;              // their ids
+  std::string text;                  // their text
+  bool ended = false;                // by the model's end token
+  std::vector<WordChoice> choices;   // of each token; empty for a continuation
+  std::vector<Matrix> values;        // values[s](j, l) is M[s, j, l]; empty if not requested
   /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
   /// on, for generated token s; 0 from the token itself on. A span has a single row.
   Matrix relevance;
@@ -54,6 +64,9 @@ struct Generated {
   Timing timing;
 };
 
+/// A target's own part as an Attribution: a row for each generated token, a column for each token
+/// of the target. Requires a target.
+Attribution over_target(const Generated& generated);
 /// M of one layer (-1: the last) as an Attribution: a row for each generated token, a column for
 /// each prompt token.
 Attribution at_layer(const Generated& generated, int layer = -1);

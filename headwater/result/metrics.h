@@ -23,6 +23,7 @@ struct Metrics {
   int layer = 0;                         // the layer that A is taken from
   Description source;                    // of the first item
   std::optional<Prediction> prediction;  // for a single item, if its model was asked
+  std::vector<Prediction> predictions;   // of each item of a batch, if its model has a head
   std::vector<std::string> notes;
   Timing timing;
 };

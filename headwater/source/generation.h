@@ -22,6 +22,11 @@ class Generation {
   virtual ~Generation() = default;
   /// The tokens and ids that the text starts with; none of them has been read yet.
   virtual const Description& prompt() const = 0;
+  /// What an encoder reads beside it; null if the model has none.
+  virtual const Description* source() const { return nullptr; }
+  /// Runs the encoder, once, before any read. Calls visit(layer, map) with its fused attention,
+  /// n x n, as read() does.
+  virtual void read_source(Fuse, const Visit&) {}
   /// The known tokens after the prompt; empty if the model is to choose them.
   virtual const std::vector<int>& continuation() const = 0;
 
@@ -30,8 +35,10 @@ class Generation {
   virtual void reserve(int more) = 0;
   /// Reads `ids` after those read so far. Calls visit(layer, rows) from the lowest layer up with
   /// the fused attention, ids.size() x (tokens read, including these), which visit may overwrite.
-  /// Makes no calls if `visit` is empty. Throws Error if there is no room left.
-  virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit) = 0;
+  /// Makes no calls if `visit` is empty. If there is a source, `across` is called after it with the
+  /// attention to the source, ids.size() x n. Throws Error if there is no room left.
+  virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit,
+                    const Visit& across) = 0;
 
   /// For each span of `generated`, the tokens after the prompt: the relevance of the tokens before
   /// its end for the sum of its logits. Reads the whole text once more, whatever was read before.

@@ -30,9 +30,10 @@ void bind_generate(nb::module_& module) {
          std::vector<int> ids, std::optional<std::string> continuation, int count,
          double temperature, int top_k, double top_p, uint64_t seed, bool ignore_end,
          bool own_position, std::vector<std::string> stops, std::optional<std::string> rule,
-         std::optional<std::string> span, bool ignore_code) {
+         std::optional<std::string> span, bool ignore_code, std::optional<std::string> text) {
         GenerationInput input;
         input.prompt = std::move(prompt);
+        input.text = std::move(text);
         input.ids = std::move(ids);
         input.continuation = std::move(continuation);
         input.stops = std::move(stops);
@@ -53,8 +54,9 @@ void bind_generate(nb::module_& module) {
       "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
       "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
       "stops"_a = std::vector<std::string>(), "rule"_a = nb::none(), "span"_a = nb::none(),
-      "ignore_code"_a = false,
-      "Text that a model directory writes, and which prompt tokens each token comes from.");
+      "ignore_code"_a = false, "text"_a = nb::none(),
+      "Text that a model directory writes, and which tokens of its prompt or source each token "
+      "comes from.");
 }
 
 }  // namespace headwater::python

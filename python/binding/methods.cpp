@@ -61,12 +61,19 @@ FlowOptions flow_options(const nb::object& progress) {
   return options;
 }
 
-Comparison compare_by(const std::string& by, Source& source, const Options& options, int layer) {
-  constexpr std::array<std::string_view, 5> kinds = {"layer", "evolution", "discard", "fuse",
-                                                     "method"};
+Comparison compare_by(const std::string& by, Source& source, const Options& options, int layer,
+                      const std::vector<double>& values, const std::vector<int>& layers_shown) {
+  constexpr std::array<std::string_view, 6> kinds = {"layer", "evolution", "discard",
+                                                     "fuse",  "head",      "method"};
+  if (!values.empty() && by != "discard")
+    fail_usage("`values`: was given by '{}', expected by 'discard'; leave it out", by);
+  if (!layers_shown.empty() && by != "evolution")
+    fail_usage("`layers_shown`: was given by '{}', expected by 'evolution'; leave it out", by);
   if (by == "layer") return compare_layer(source, options, layer);
-  if (by == "evolution") return compare_evolution(source, options);
+  if (by == "evolution") return compare_evolution(source, options, layers_shown);
+  if (by == "discard" && !values.empty()) return compare_discard(source, options, values);
   if (by == "discard") return compare_discard(source, options);
+  if (by == "head") return compare_head(source, options);
   if (by == "fuse") return compare_fuse(source, options);
   if (by == "method") return compare_method(source, options);
   fail_usage("unknown by '{}'{}", by, suggestion(by, kinds));
@@ -167,12 +174,14 @@ void bind_methods(nb::module_& module) {
   module.def(
       "compare",
       [](Inputs& inputs, const Items& items, const std::string& by, const Options& options,
-         int layer) {
-        return each_item(inputs, items,
-                         [&](Source& source) { return compare_by(by, source, options, layer); });
+         int layer, const std::vector<double>& values, const std::vector<int>& layers_shown) {
+        return each_item(inputs, items, [&](Source& source) {
+          return compare_by(by, source, options, layer, values, layers_shown);
+        });
       },
       "inputs"_a, "items"_a, "by"_a, "options"_a, "layer"_a = -1,
-      "Results side by side: by layer, evolution, discard, fuse or method.");
+      "values"_a = std::vector<double>(), "layers_shown"_a = std::vector<int>(),
+      "Results side by side: by layer, evolution, discard, fuse, head or method.");
   module.def(
       "compare_models",
       [](Inputs& first, Inputs& second, const Options& options) {

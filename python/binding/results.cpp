@@ -104,7 +104,10 @@ Values extra(nb::handle_t<Results> owner, int k, const std::string& name) {
   auto& self = nb::cast<Results&>(owner);
   Matrix* found = nullptr;
   if (auto* generated = std::get_if<Generated>(&result_at(self, k))) {
-    found = &generated->relevance;
+    found = name == "relevance"  ? &generated->relevance
+            : !generated->target ? nullptr
+            : name == "encoder"  ? &generated->target->encoder
+                                 : &generated->target->values;
   } else if (Attribution& result = attribution_at(self, k, 0); result.relevance) {
     found = name == "heads" ? &result.relevance->heads : &result.relevance->edges;
   }
@@ -162,6 +165,8 @@ Dictionary generated_facts(Results& self, int k) {
   out["options"] = options;
   out["prompt"] = result.prompt.tokens;
   out["prompt_ids"] = result.prompt.ids;
+  out["target_tokens"] = result.target ? nb::cast(result.target->tokens) : nb::none();
+  if (result.target) out["target_ids"] = result.target->ids;
   out["generated"] = result.tokens;
   out["generated_ids"] = result.ids;
   out["text"] = result.text;

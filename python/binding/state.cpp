@@ -219,14 +219,20 @@ template <class Archive>
 void fields_of(Archive& archive, Metrics& one) {
   archive(one.mean_attention, one.max_attention, one.attention_entropy, one.attention_concentration,
           one.rollout_max, one.rollout_entropy, one.batch_size, one.seq_length, one.options,
-          one.layers, one.layer, one.source, one.prediction, one.notes, one.timing);
+          one.layers, one.layer, one.source, one.prediction, one.predictions, one.notes,
+          one.timing);
+}
+
+template <class Archive>
+void fields_of(Archive& archive, TargetHalf& one) {
+  archive(one.tokens, one.ids, one.values, one.encoder);
 }
 
 template <class Archive>
 void fields_of(Archive& archive, Generated& one) {
   archive(one.options, one.how, one.prompt, one.layers, one.tokens, one.ids, one.text, one.ended,
-          one.choices, one.values, one.relevance, one.span, one.outputs, one.biases, one.shown,
-          one.shown_by_layer, one.notes, one.timing);
+          one.target, one.choices, one.values, one.relevance, one.span, one.outputs, one.biases,
+          one.shown, one.shown_by_layer, one.notes, one.timing);
 }
 
 template <class Archive>

@@ -212,8 +212,10 @@ def relevance(inputs: Inputs, items: Sequence[int], rule: str = 'frozen', target
 def metrics(inputs: Inputs, options: Options, layer: int = -1) -> Results:
     """Eight numbers over the real rows of all items."""
 
-def compare(inputs: Inputs, items: Sequence[int], by: str, options: Options, layer: int = -1) -> Results:
-    """Results side by side: by layer, evolution, discard, fuse or method."""
+def compare(inputs: Inputs, items: Sequence[int], by: str, options: Options, layer: int = -1, values: Sequence[float] = [], layers_shown: Sequence[int] = []) -> Results:
+    """
+    Results side by side: by layer, evolution, discard, fuse, head or method.
+    """
 
 def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
     """Rollout of two models on one input."""
@@ -221,9 +223,9 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known about an item; reads its lowest layer."""
 
-def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, ignore_code: bool = False) -> Results:
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, ignore_code: bool = False, text: str | None = None) -> Results:
     """
-    Text that a model directory writes, and which prompt tokens each token comes from.
+    Text that a model directory writes, and which tokens of its prompt or source each token comes from.
     """
 
 def evaluate(model: str, options: Options, examples: str = '', against: str = '', methods: Sequence[str] = [], filter: str = '', limit: int | None = None, faithfulness: bool = False, ignore_code: bool = False, progress: object | None = None) -> Results:

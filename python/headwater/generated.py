@@ -36,6 +36,10 @@ class Generation:
     With method='relevance', `relevance` [n, m + n] is in place of M, which is then empty: the signed relevance of each
     token before for generated token s (one row for a span), of the prompt or generated. `outputs` are the logits that
     the rows explain, `biases` what biases take of them.
+
+    For a model with an encoder (T5, BART), `prompt` are the source tokens, M [n, s, L] is over them and the layers of
+    the decoder, and `target` [n, t] is how much of each generated token comes from the tokens of the target, which
+    `target_tokens` names; `encoder` [s, s] is the rollout of the source. `target` and `encoder` are None without one.
     """
 
     def __init__(self, M: Array, prompt: list[str], generated: list[str], options: dict[str, Any], notes: list[str],
@@ -47,6 +51,10 @@ class Generation:
         self.relevance: NumPyArray | None = None
         self.outputs: list[float] = []
         self.biases: list[float] = []
+        self.target: NumPyArray | None = None
+        self.encoder: NumPyArray | None = None
+        self.target_tokens: list[str] = []
+        self.target_ids: list[int] = []
         self.images: list[ImageTokens] = []  # of the prompt of a vision-language model
         self._results = results
         self._layers = 0  # of the model
@@ -81,7 +89,9 @@ class Generation:
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in (
             "prompt", "generated", "options", "notes", "text", "prompt_ids", "generated_ids", "outputs", "biases")) and \
-            same_values(self.M, other.M) and same_values(np.asarray(self.values), np.asarray(other.values))
+            same_values(self.M, other.M) and same_values(np.asarray(self.values), np.asarray(other.values)) and \
+            self.target_tokens == other.target_tokens and \
+            (self.target is None or other.target is None or same_values(self.target, other.target))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -145,16 +155,18 @@ class Generation:
 
 
 @spelled_out
-def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: Sequence[int] | None = None,
-             continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0,
-             top_p: float = 1.0, seed: int = 0, stop: str | int | Sequence[str | int] = (), ignore_end: bool = False,
-             position: str = "predicting", method: str = "rollout", rule: str | None = None, span: Any = None,
-             ignore_code: bool = False, **words: Unpack[OptionWords]) -> Generation:
+def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: str | None = None,
+             ids: Sequence[int] | None = None, continuation: str | None = None, count: int = 20,
+             temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
+             stop: str | int | Sequence[str | int] = (), ignore_end: bool = False, position: str = "predicting",
+             method: str = "rollout", rule: str | None = None, span: Any = None, ignore_code: bool = False,
+             **words: Unpack[OptionWords]) -> Generation:
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
-    Greedy at temperature 0. Give `ids` instead of a prompt if you have them. `continuation` is text that exists
-    already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text as the
-    model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
+    A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
+    left out. Greedy at temperature 0. Give `ids` instead of a prompt or text if you have them. `continuation` is text
+    that exists already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text
+    as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
     residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
     `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target.
     `ignore_code` as in `headwater.open`. Raises headwater.Error.
@@ -173,7 +185,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
     results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
-                               None if span is None else layers_text(span), ignore_code)
+                               None if span is None else layers_text(span), ignore_code, text)
     facts = results.generated(0)
     begin, end = facts["options"]["layers"]
     M = np.zeros((facts["matrices"], len(facts["prompt"]), end - begin), dtype=np.float32)
@@ -181,6 +193,9 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
         M[s] = results.matrix(0, m=s)
     out = Generation(M, facts["prompt"], facts["generated"], facts["options"], facts["notes"], results)
     out.text, out.prompt_ids, out.generated_ids = facts["text"], facts["prompt_ids"], facts["generated_ids"]
+    if facts["target_tokens"] is not None:
+        out.target, out.encoder = results.extra(0, "target"), results.extra(0, "encoder")
+        out.target_tokens, out.target_ids = facts["target_tokens"], facts["target_ids"]
     if method == "relevance":
         out.relevance = results.extra(0, "relevance")
         out.outputs, out.biases = facts["outputs"], facts["biases"]

@@ -99,17 +99,18 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
 
 
 @spelled_out
-def flow(attention: Attention, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
-         certify: bool = False, cut: bool = False, progress: Callable[[int, int], None] | None = None,
-         **words: Unpack[Words]) -> Attribution:
+def flow(attention: Attention, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
+         normalise: bool = False, certify: bool = False, cut: bool = False,
+         progress: Callable[[int, int], None] | None = None, **words: Unpack[Words]) -> Attribution:
     """Attention flow: the exact maximum flow from each output token to each input token, [n, n] float64.
 
-    `column` chooses one input token. `every_layer` gives a matrix for each top layer. `normalise` divides rows by
-    their sums. `certify` checks every value again. `cut`, with one `row` and one `column`, adds the attention weights
-    that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
+    `column` chooses one input token. `by_layer` gives a matrix for each top layer (`every_layer` is its older name).
+    `normalise` divides rows by their sums. `certify` checks every value again. `cut`, with one `row` and one `column`,
+    adds the attention weights that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
     """
     source, items, batch, options = opened(attention, words)
-    results = _engine.flow(source.inputs, items, options, column, every_layer, normalise, certify, cut, progress)
+    results = _engine.flow(source.inputs, items, options, column, by_layer or every_layer, normalise, certify, cut,
+                           progress)
     return attribution(results, source, items, batch, words)
 
 
@@ -183,10 +184,12 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
 
 @spelled_out
 def compare(attention: Attention, other: Attention | None = None, *, by: str | None = None, layer: int = -1,
-            **words: Unpack[Words]) -> Comparison:
-    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse' or 'method', or of two models on one input.
+            values: Sequence[float] = (), layers_shown: Sequence[int] = (), **words: Unpack[Words]) -> Comparison:
+    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse', 'head' or 'method', or of two models on one input.
 
-    With two sources the comparison is by 'model'. For a batch, `item` says which one.
+    By 'head' is a panel of raw attention for each head of each layer. `values` are the shares of by 'discard',
+    `layers_shown` the layers of by 'evolution'. With two sources the comparison is by 'model'. For a batch, `item` says
+    which one.
     """
     refuse_similarity(words)
     options, rest = split(words, KNOWN)
@@ -198,12 +201,13 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
         results = _engine.compare_models(first.inputs, second.inputs, options)
         return Comparison(results, first.kind, "model", one_row=one_row(words))
     if by is None:
-        raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse or method; for example "
+        raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse, head or method; for example "
                     "by='discard'")
     source = open(attention, **rest)
     if source.batch and item is None:
         raise Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
-    results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer)
+    results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer, [float(one) for one in values],
+                              [int(one) for one in layers_shown])
     return Comparison(results, source.kind, by, one_row=one_row(words))
 
 

@@ -1,6 +1,7 @@
 """What the methods return: values of the kind that went in, and everything needed to tell two results apart."""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Iterator, Sequence
 
@@ -350,6 +351,13 @@ class Metrics(dict[str, Any]):
         self.options: dict[str, Any] = found["options"]
         self.notes: list[str] = found["notes"]
         self._results = results
+
+    @property
+    def predictions(self) -> list[dict[str, Any]]:
+        """What the model said of each item, if one with a head was run: what, name, probability and runner-up."""
+        found = json.loads(self._results.json())
+        one = found.get("prediction")
+        return list(found.get("predictions", [one] if one else []))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Metrics, (self._results,)

@@ -27,7 +27,7 @@ def body_of(model, text=True):
 
 
 def final_norm(body):
-    names = ("ln_f", "norm", "layernorm", "final_layer_norm", "final_norm", "post_layernorm")
+    names = ("ln_f", "norm", "layernorm", "final_layer_norm", "final_norm", "post_layernorm", "layer_norm")
     if type(body).__name__ == "CLIPForImageClassification":
         return None  # it reads the rows before the norm
     parts = (body, *(getattr(body, name, None) for name in ("decoder", "encoder", "vision_model")))

@@ -14,7 +14,7 @@ from test_model_command import tiny  # noqa: F401  a fixture
 PROMPT = [5, 9, 33, 12, 7]
 
 
-@pytest.fixture(params=["gpt2", "llama", "mistral", "qwen2", "qwen3", "opt", "neox", "phi3", "smollm3", "olmo2", "gemma3"])
+@pytest.fixture(params=["gpt2", "llama", "mistral", "qwen2", "qwen3", "opt", "opt-narrow", "neox", "phi3", "smollm3", "olmo2", "gemma3"])
 def decoder(request, tmp_path):
     model = make(*TEXT[request.param])
     model.save_pretrained(tmp_path)

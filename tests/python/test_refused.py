@@ -74,9 +74,8 @@ def test_a_wrong_ending_is_named(fox, tmp_path):
 
 
 def test_generate_knows_what_text_means():
-    assert fails(2, "generate", "facts", "--text", "a") == (
-        "unknown option '--text': generate continues a prompt; did you mean '--prompt'?")
-    assert "--text " not in run("generate", "--help").stdout
+    """The source of a model with an encoder; others continue a prompt."""
+    assert "expected a --prompt; give one in place of --text" in fails(1, "generate", "facts", "--text", "a")
 
 
 @pytest.mark.parametrize("words, sentence", [

@@ -154,6 +154,50 @@ def test_two_texts_of_clip_have_a_cosine(clip):
     assert found["output"] == pytest.approx(1, abs=1e-5)
 
 
+@pytest.fixture
+def siglip(tmp_path):
+    tokenizer = words(tmp_path)
+    text = {name: value for name, value in CLIP_TEXT.items() if "token_id" not in name} | dict(
+        vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=16, pad_token_id=1)
+    model = make("SiglipModel", "SiglipConfig", dict(text_config=text | dict(projection_size=48), vision_config=CLIP_IMAGE))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1:
+                parameter.copy_(torch.randn_like(parameter) * 0.25)
+        model.logit_scale.fill_(1.2)
+        model.logit_bias.fill_(-0.7)
+    model.save_pretrained(tmp_path)
+    processor = hf.SiglipImageProcessor(size={"height": 20, "width": 20})
+    processor.save_pretrained(tmp_path)
+    path = tmp_path / "noise.png"
+    Image.fromarray(np.random.default_rng(3).integers(0, 255, (20, 20, 3), dtype=np.uint8)).save(path)
+    pixels = processor(Image.open(path), return_tensors="pt")["pixel_values"].double()
+    ids = tokenizer.encode(ONE).ids
+    return tmp_path, model.double(), torch.tensor([ids + [1] * (16 - len(ids))]), path, pixels
+
+
+def test_siglip_compares_by_its_own_pooling(siglip):
+    """The logit, its gradient by each attention map, and a relevance that loses nothing."""
+    folder, model, ids, path, pixels = siglip
+    out = model(input_ids=ids, pixel_values=pixels, output_attentions=True)
+    logit = out.logits_per_image[0, 0]
+    stacks = [out.text_model_output.attentions, out.vision_model_output.attentions]
+    for attention in [*stacks[0], *stacks[1]]:
+        attention.retain_grad()
+    logit.backward()
+    asked = (["--text", ONE, "--against-image", path], ["--image", path, "--against-text", ONE])
+    for attentions, words_of_it in zip(stacks, asked):
+        maps = np.stack([(a * a.grad)[0].clamp(min=0).mean(0).detach().numpy() for a in attentions])
+        found = ask("gradient", folder, *words_of_it, "--row", "all")
+        assert found["target"]["value"] == pytest.approx(logit.item(), abs=LIMIT)
+        assert np.abs(np.array(found["values"]) - maps.mean(0)).max() < LIMIT * maps.max()
+        kept = ask("relevance", folder, *words_of_it)
+        assert kept["output"] == pytest.approx(logit.item(), abs=LIMIT)
+        assert kept["sum"] + kept["biases"] == pytest.approx(kept["output"], abs=1e-3)
+        assert ask("relevance", folder, *words_of_it, "--rule", "attnlrp")["output"] == kept["output"]
+    assert len(ask("relevance", folder, *asked[0])["tokens"]) == 16
+
+
 def test_a_folder_without_config_is_taken_by_its_first_module(sentences):
     folder, *_ = sentences
     before = ask("relevance", folder, "--text", ONE, "--against-text", OTHER)["values"]

@@ -159,9 +159,33 @@ def mistral_files(folder):
     return hf.LlamaTokenizer, "mistral"
 
 
+def gemma_files(folder):
+    pieces(folder, "tokenizer", size=700, model_type="bpe", byte_fallback=True, normalization_rule_name="identity",
+           split_digits=True, remove_extra_whitespaces=False, add_dummy_prefix=False, pad_id=0, eos_id=1, bos_id=2, unk_id=3,
+           pad_piece="<pad>", eos_piece="<eos>", bos_piece="<bos>", allow_whitespace_only_pieces=True,
+           user_defined_symbols="<mask>,<start_of_turn>,<end_of_turn>,\n\n,\t")
+    settings(folder, tokenizer_class="GemmaTokenizer", add_bos_token=True, add_eos_token=False)
+    return hf.GemmaTokenizer, "gemma2"
+
+
+def clip_files(folder):
+    """CLIP marks the ends of words, which the trainer does not know: the merges of GPT-2, where they end a word."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+    tokenizer = Tokenizer(models.BPE(end_of_word_suffix="</w>"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(),
+                                                       pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.train_from_iterator([*LINES, *alphabet], trainers.BpeTrainer(
+        vocab_size=1200, end_of_word_suffix="</w>", initial_alphabet=alphabet, show_progress=False,
+        special_tokens=["<|startoftext|>", "<|endoftext|>"]))
+    write_merges(folder, tokenizer)
+    return hf.CLIPTokenizer, "clip"
+
+
 KINDS = [bert_files, cased_files, added_files, decoder_files, gpt2_files, opt_files, roberta_files, roberta_space_files,
          qwen2_files, xlm_files, camembert_files, albert_files, deberta_files, deberta_lower_files, t5_files, bart_files,
-         llama_files, mistral_files]
+         llama_files, mistral_files, gemma_files, clip_files]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)

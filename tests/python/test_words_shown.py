@@ -2,6 +2,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -67,3 +68,20 @@ def test_filters_drop_line_ends_but_no_unknown_words(tmp_path):
     path = save(tmp_path / "x.json", [[[1 / n] * n] * n], tokens=tokens)
     assert ask("rollout", path, "--filter", "special")["filter"]["left_out"] == [0, 6]
     assert ask("rollout", path, "--filter", "punctuation")["filter"]["left_out"] == [3, 4]
+
+
+def test_words_that_are_read_from_the_right_leave_columns_in_their_place(tmp_path):
+    """A terminal turns such words around, and would take numbers beside them along: each is an isolate."""
+    words = ["[CLS]", "\u05e9\u05dc\u05d5\u05dd", "world", "\u0627\u0644\u0633\u0644\u0627\u0645", "[SEP]"]
+    path = tmp_path / "x.npz"
+    layers = np.random.default_rng(0).random((2, 3, 5, 5)).astype(np.float32)
+    save(path, list(layers / layers.sum(-1, keepdims=True)), tokens=words)
+    for more in ([], ["--by-layer"]):
+        lines = run("rollout", path, "--row", 1, *more).stdout.splitlines()
+        for k in (1, 3):
+            line = next(line for line in lines if line.lstrip().startswith(f"{k} "))
+            assert f"\u2068{words[k]}\u2069" in line
+        assert not any("\u2068" in line for line in lines if "world" in line or "[SEP]" in line)
+    assert f"\u2068output token 1 '{words[1]}'\u2069" in run("rollout", path, "--row", 1).stdout
+    coloured = run("rollout", path, "--row", 1, env={"FORCE_COLOR": "1"}).stdout
+    assert f"\u2068{words[1]}\u2069" in coloured.split("\n\n")[-1]

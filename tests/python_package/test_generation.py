@@ -1,5 +1,6 @@
 """generate() outputs and encoder-decoder models, by capture and by eager attention, against whole matrices."""
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -276,6 +277,29 @@ def test_a_model_directory_writes_what_transformers_writes(tmp_path):
     found.save(tmp_path / "x.npz")
     with pytest.raises(hw.Error, match="count"):
         hw.generate(tmp_path, ids=[5], count=0)
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_a_directory_with_an_encoder_writes_what_transformers_writes(name, tmp_path):
+    """And takes from source and target what a capture of the same model says."""
+    kind, config, entries = T5 if name == "t5" else BART
+    model = make(kind, config, entries)
+    model.generation_config.decoder_start_token_id, model.generation_config.forced_eos_token_id = 3, None
+    model.save_pretrained(tmp_path)
+    ids = ids_and_mask("right")[0][:1, :6]
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), num_beams=1, **GREEDY)
+    found, captured = hw.generate(tmp_path, ids=ids[0].tolist(), count=5, ignore_end=True), seen.encoder_decoder()
+    assert found.target_ids == out[0].tolist() and found.prompt_ids == ids[0].tolist()
+    assert np.abs(found.values - np.asarray(captured.source)).max() < 1e-4
+    assert np.abs(found.target[:, :-1] - np.asarray(captured.target)).max() < 1e-4
+    assert np.abs(found.encoder - np.asarray(captured.encoder)).max() < 1e-4
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and json.loads(found.to_json())["target_ids"] == found.target_ids
+    with pytest.raises(hw.Error, match="relevance of generated text is not implemented"):
+        hw.generate(tmp_path, ids=ids[0].tolist(), count=2, method="relevance")
+    with pytest.raises(hw.Error, match="reads a source"):
+        hw.generate(tmp_path, "a prompt")
 
 
 def test_a_text_ends_at_a_stop_token():

@@ -123,10 +123,29 @@ def test_a_batch_may_have_tokens_of_each_item(batch):
 def test_flow_is_double_and_average_and_raw_are_theirs(stack):
     flow = hw.flow(stack, certify=True)
     assert flow.dtype == np.float64 and np.all(flow.values * 2**30 == np.round(flow.values * 2**30))
-    assert hw.flow(stack, row=1, column=-1).shape == (1,) and hw.flow(stack, every_layer=True).shape == (3, 6, 6)
+    assert hw.flow(stack, row=1, column=-1).shape == (1,) and hw.flow(stack, by_layer=True).shape == (3, 6, 6)
+    assert np.array_equal(hw.flow(stack, every_layer=True).values, hw.flow(stack, by_layer=True).values)
     assert np.allclose(hw.raw(stack, layer=1, head=1).values, stack[1, 1])
     prepared = 0.5 * stack.mean(1) + 0.5 * np.eye(6)
     assert np.abs(hw.average(stack).values - prepared.mean(0)).max() < 1e-6
+
+
+def test_comparisons_by_head_and_with_values_of_ones_own(stack):
+    heads = hw.compare(stack, by="head")
+    assert len(heads) == stack.shape[0] * stack.shape[1]
+    assert np.allclose(heads[0].values, stack[0, 0]) and np.allclose(heads[-1].values, stack[-1, -1])
+    shares = hw.compare(stack, by="discard", values=[0, 0.25])
+    assert [panel.options["discard"] for panel in shares] == [0, 0.25]
+    assert len(hw.compare(stack, by="evolution", layers_shown=[0, -1])) == 2
+    with pytest.raises(hw.Error, match="expected by 'discard'"):
+        hw.compare(stack, by="fuse", values=[0.1])
+
+
+def test_metrics_of_a_batch_say_what_the_model_said():
+    texts = ["The keys to the cabinet", "The key to the cabinets"]
+    said = hw.metrics("verb-number", text=texts).predictions
+    assert said[0]["name"] == "plural" and len(said) == 2
+    assert [hw.metrics("verb-number", text=one).predictions[0] for one in texts] == said
 
 
 def test_flow_tells_how_far_it_is(stack):

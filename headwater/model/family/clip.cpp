@@ -143,8 +143,10 @@ Architecture clip_image(const Config& config) {
 
 Architecture siglip_text_model(const Config& config) {
   Architecture model = text_tower(config, siglip_defaults, 32000, 64);
-  model.notes.push_back(
-      fmt::format("the text was not padded to {} tokens, as it was in training", *model.positions));
+  model.notes.push_back(fmt::format(
+      "texts had {} tokens with padding in training; headwater pads them only to compare "
+      "them with another input",
+      *model.positions));
   return model;
 }
 

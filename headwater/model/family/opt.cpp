@@ -20,12 +20,8 @@ Architecture opt(const Config& config) {
     fail("{}: num_attention_heads is {}, expected a divisor of hidden_size, {}; check the file",
          config.name(), model.heads, model.width);
   model.head_size = model.width / model.heads;
-  // Only OPT-350m differs: it projects words before it adds positions.
-  if (config.integer_or("word_embed_proj_dim", model.width) != model.width)
-    fail(
-        "{}: 'word_embed_proj_dim' is {}, which headwater does not implement, expected {}, as "
-        "'hidden_size'; use another model",
-        config.name(), config.shown("word_embed_proj_dim"), model.width);
+  // Only OPT-350m differs: it projects words before it adds positions, and rows before the head.
+  const int words = config.integer_or("word_embed_proj_dim", model.width);
 
   model.causal = true;
   model.norm_first = config.flag_or("do_layer_norm_before", true);
@@ -46,7 +42,11 @@ Architecture opt(const Config& config) {
   config.pass_over({"_remove_final_layer_norm"});
 
   TextEmbedding text;
-  text.size = model.width;
+  text.size = words;
+  if (words != model.width) {
+    text.project = {"project_in", false};
+    text.projects_words = true;
+  }
   text.vocabulary = config.integer("vocab_size");
   text.words = "embed_tokens.weight";
   text.positions = "embed_positions.weight";
@@ -54,6 +54,11 @@ Architecture opt(const Config& config) {
   model.text = std::move(text);
   model.classifiers =
       decoder_heads("ForCausalLM", "score", config.flag_or("tie_word_embeddings", true));
+  if (words != model.width)
+    for (ClassifierNames& head : model.classifiers) {
+      head.dense = {"project_out", false};
+      head.dense_in_body = head.to_word_size = true;
+    }
   return model;
 }
 

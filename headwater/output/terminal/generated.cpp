@@ -5,6 +5,7 @@
 
 #include "headwater/output/caption.h"
 #include "headwater/output/shade.h"
+#include "headwater/output/terminal/isolate.h"
 #include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/output/terminal/terminal.h"
@@ -21,8 +22,8 @@ std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,
                      const std::vector<std::string>& labels) {
   std::vector<std::string> words;
   for (const int j : top(row, named, shown))
-    words.push_back(
-        fmt::format("{} {:.3f}", labels[static_cast<size_t>(j)], row[static_cast<size_t>(j)]));
+    words.push_back(fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]),
+                                row[static_cast<size_t>(j)]));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -42,9 +43,16 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
   const std::vector<std::string> labels = token_labels(last.source.tokens, 24);
   const std::vector<std::string> outputs = output_labels(last);
   const std::vector<bool> shown = kept(filter, last.source.tokens);
-  std::vector<std::vector<std::string>> lines = {
-      {"", "generated", "prompt", follows ? "speak for it" : "leans on"}};
+  std::vector<std::vector<std::string>> lines = {{"", "generated",
+                                                  result.target ? "source" : "prompt",
+                                                  follows ? "speak for it" : "leans on"}};
   std::vector<bool> right = {true, false, true, false};
+  std::vector<std::string> target_labels;
+  if (result.target) {
+    target_labels = token_labels(result.target->tokens, 24);
+    lines[0].insert(lines[0].end(), {"target", "and on"});
+    right.insert(right.end(), {true, false});
+  }
   if (!result.choices.empty()) {
     lines[0].insert(lines[0].begin() + 2, {"sure", "else"});
     right.insert(right.begin() + 2, {true, false});
@@ -55,6 +63,11 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
     const double sum = std::accumulate(row.begin(), row.begin() + prompt, 0.0);
     lines.push_back({std::to_string(s), outputs[static_cast<size_t>(s)], fmt::format("{:.3f}", sum),
                      leans_on(shown_row.values, shown, labels)});
+    if (result.target) {
+      const std::span<const float> own = result.target->values.row(s);
+      lines.back().push_back(fmt::format("{:.3f}", std::accumulate(own.begin(), own.end(), 0.0)));
+      lines.back().push_back(leans_on(own, kept(filter, result.target->tokens), target_labels));
+    }
     if (result.choices.empty()) continue;
     const WordChoice& choice = result.choices[static_cast<size_t>(s)];
     const std::string second = token_labels_after(last.source.tokens, {choice.second}, 24)[0];

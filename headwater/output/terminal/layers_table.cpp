@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headwater/core/display_width.h"
+#include "headwater/output/terminal/isolate.h"
 #include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/result/token_text.h"
@@ -39,7 +40,7 @@ std::string shaded_table(const Attribution& result, std::vector<ShownRow> rows, 
   out += '\n';
   for (size_t j = 0; j < labels.size(); ++j) {
     if (!rows[0].kept[j]) continue;
-    out += padded(labels[j], widest) + "  ";
+    out += isolated(labels[j]) + padded(labels[j], widest).substr(labels[j].size()) + "  ";
     for (const size_t k : layers)
       out += background(rows[k].shade(rows[k].values[j])) + std::string(cell_columns, ' ');
     out += "\x1b[0m\n";

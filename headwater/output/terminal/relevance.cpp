@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headwater/output/caption.h"
+#include "headwater/output/terminal/isolate.h"
 #include "headwater/output/terminal/shown_row.h"
 #include "headwater/output/terminal/table.h"
 #include "headwater/result/token_text.h"
@@ -23,8 +24,8 @@ std::string by_layer(const Attribution& result, const std::vector<std::string>& 
     const std::span<const float> row = MatrixView(result.values[k]).row(0);
     std::vector<std::string> words;
     for (const int j : top(row, named_tokens))
-      words.push_back(
-          fmt::format("{} {:.3f}", labels[static_cast<size_t>(j)], row[static_cast<size_t>(j)]));
+      words.push_back(fmt::format("{} {:.3f}", isolated(labels[static_cast<size_t>(j)]),
+                                  row[static_cast<size_t>(j)]));
     lines.push_back({layer_name(result, k), fmt::format("{}", fmt::join(words, ", "))});
   }
   return "\n" + table(lines, {false, false});
@@ -47,7 +48,7 @@ std::string edges(const RelevanceRecord& record, const std::vector<std::string>&
   for (size_t k = 0; k < all.size(); ++k) sizes.push_back(std::abs(all.data()[k]));
   std::vector<std::vector<std::string>> lines = {{"output token", "input token", "relevance"}};
   const auto name = [&](int token) {
-    return fmt::format("{} {}", token, labels[static_cast<size_t>(token)]);
+    return fmt::format("{} {}", token, isolated(labels[static_cast<size_t>(token)]));
   };
   for (const int k : top(sizes, named_edges))
     lines.push_back({name(k / all.columns()), name(k % all.columns()),

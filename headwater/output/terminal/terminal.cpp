@@ -11,6 +11,7 @@
 #include "headwater/output/colour.h"
 #include "headwater/output/picture/figure_overlay.h"
 #include "headwater/output/shade.h"
+#include "headwater/output/terminal/isolate.h"
 #include "headwater/output/terminal/patches.h"
 #include "headwater/output/terminal/relevance.h"
 #include "headwater/output/terminal/shown_row.h"
@@ -67,7 +68,7 @@ std::vector<std::string> notes_of_panels(const Comparison& result, const Filter&
 }
 
 std::string first_line(const Attribution& result, int r) {
-  return fmt::format("{}, {}: {}", title_of(result), row_name(result, r),
+  return fmt::format("{}, {}: {}", title_of(result), isolated(row_name(result, r)),
                      fmt::join(without_prediction(details_of(result, {}), result), ", "));
 }
 
@@ -107,7 +108,7 @@ std::string largest(const Attribution& result, const ShownRow& row) {
       const size_t k = static_cast<size_t>(j);
       if (row.has_signs && !(values[k] > 0)) continue;
       out += fmt::format("  {:>9}  {} {} \x1b[0m  {}\n", number_text(row.values[k]),
-                         background(row.shade(row.values[k])), labels[k], j);
+                         background(row.shade(row.values[k])), isolated(labels[k]), j);
     }
   };
   list(row.values);
@@ -162,8 +163,8 @@ std::string one_column(const Attribution& result) {
   std::string out;
   for (const std::string& note : result.notes) out += "# " + note + '\n';
   for (int r = 0; r < result.values.back().rows(); ++r)
-    out += fmt::format("{}, input token {} '{}': {}\n", row_name(result, r), column,
-                       labels.at(static_cast<size_t>(column)),
+    out += fmt::format("{}, input token {} '{}': {}\n", isolated(row_name(result, r)), column,
+                       isolated(labels.at(static_cast<size_t>(column))),
                        number_text(result.values.back()(r, 0)));
   if (!result.cut) return out;
   std::vector<std::vector<std::string>> lines = {
@@ -263,7 +264,7 @@ std::string terminal(const Comparison& result, int r, const Filter& filter) {
   }
   std::vector<bool> right(lines[0].size(), true);
   right[1] = false;
-  out += "# " + row_name(first, r) + '\n';
+  out += "# " + isolated(row_name(first, r)) + '\n';
   for (const std::string& note : notes_of_panels(result, filter, rows)) out += "# " + note + '\n';
   return out + table(lines, right);
 }
@@ -274,6 +275,12 @@ std::string terminal(const Metrics& result) {
                                 result.layers.end);
   if (result.prediction)
     out += "# the model says: " + prediction_text(*result.prediction, result.source) + '\n';
+  constexpr size_t most_said = 8;
+  for (size_t k = 0; k < std::min(most_said, result.predictions.size()); ++k)
+    out += fmt::format("# the model says of item {}: {}\n", k,
+                       prediction_text(result.predictions[k], result.source));
+  if (result.predictions.size() > most_said)
+    out += fmt::format("# and of {} more, in .json\n", result.predictions.size() - most_said);
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
   return out + table({{"mean_attention", number_text(result.mean_attention)},
                       {"max_attention", number_text(result.max_attention)},

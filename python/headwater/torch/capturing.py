@@ -57,12 +57,12 @@ class Capture(Recording):
         return rollout(self, by_layer=by_layer, **self._asked_fuse(words))
 
     @spelled_out
-    def flow(self, *, column: int | None = None, every_layer: bool = False, normalise: bool = False,
-             certify: bool = False, progress: Callable[[int, int], None] | None = None,
+    def flow(self, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
+             normalise: bool = False, certify: bool = False, progress: Callable[[int, int], None] | None = None,
              **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.flow` of what was recorded."""
         from ..methods import flow
-        return flow(self, column=column, every_layer=every_layer, normalise=normalise, certify=certify,
+        return flow(self, column=column, by_layer=by_layer or every_layer, normalise=normalise, certify=certify,
                     progress=progress, **self._asked_fuse(words))
 
     @spelled_out

@@ -9,6 +9,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
 #include "headwater/model/tokenizer/base64.h"
+#include "headwater/model/tokenizer/files/components.h"
 #include "headwater/model/tokenizer/files/kinds.h"
 #include "headwater/model/tokenizer/files/sentencepiece.h"
 #include "headwater/model/tokenizer/files/settings.h"
@@ -66,15 +67,22 @@ class Composer {
         decoder =
             R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
         if (kind_.name == "Qwen2") normalizer = R"({"type":"NFC"})";
+        if (kind_.name == "CLIP") {
+          normalizer = clip_normalizer();
+          decoder = clip_decoder(decoder);
+        }
         break;
       case Files::sentencepiece:
         model = read_pieces(normalizer);
-        before = kind_.name == "Llama"
-                     ? metaspace("\"split\":false,", prepend())
-                     : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
-                                   R"({}{}]}})",
-                                   split_first(), metaspace("\"split\":true,", prepend()));
-        decoder = kind_.name == "Llama" ? llama_decoder() : metaspace("\"split\":true,", prepend());
+        before =
+            kind_.name == "Llama" ? metaspace("\"split\":false,", prepend())
+            : kind_.name == "Gemma"
+                ? R"({"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious",)"
+                  R"("invert":false})"
+                : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
+                              R"({}{}]}})",
+                              split_first(), metaspace("\"split\":true,", prepend()));
+        decoder = merged() ? merged_decoder() : metaspace("\"split\":true,", prepend());
     }
     // Ids of added tokens follow from their order.
     std::string added;
@@ -95,6 +103,8 @@ class Composer {
   std::string path(const char* name) const { return (fs::path(folder_) / name).string(); }
   std::string named(const std::string& name) const { return settings_.named.at(name).content; }
   bool flag(const char* name, bool otherwise) const { return settings_.flag_or(name, otherwise); }
+  // Whether its SentencePiece model merges pieces, and falls back to bytes.
+  bool merged() const { return kind_.name == "Llama" || kind_.name == "Gemma"; }
 
   std::string bert_normalizer() const {
     const auto accents = settings_.flags.find("strip_accents");
@@ -106,25 +116,31 @@ class Composer {
   }
 
   std::string bpe(const std::string& vocabulary, const std::string& merges, bool pieces) const {
+    const bool ends = kind_.name == "CLIP";
     return fmt::format(
-        R"({{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":{0},)"
-        R"("end_of_word_suffix":{0},"fuse_unk":{1},"byte_fallback":{1},"ignore_merges":false,)"
+        R"({{"type":"BPE","dropout":null,"unk_token":{4},"continuing_subword_prefix":{0},)"
+        R"("end_of_word_suffix":{5},"fuse_unk":{1},"byte_fallback":{1},"ignore_merges":false,)"
         R"("vocab":{2},"merges":{3}}})",
-        pieces ? "null" : "\"\"", pieces, vocabulary, merges);
+        pieces ? "null" : "\"\"", pieces, vocabulary, merges,
+        ends || kind_.name == "Gemma" ? json_text(named("unk_token")) : "null",
+        pieces ? "null"
+        : ends ? "\"</w>\""
+               : "\"\"");
   }
 
   std::string byte_level() const {
     const std::string bytes = fmt::format(
         R"({{"type":"ByteLevel","add_prefix_space":{},"trim_offsets":true,"use_regex":{}}})",
         flag("add_prefix_space", false), kind_.name != "Qwen2");
+    if (kind_.name == "CLIP")
+      return split_before(R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|)"
+                          R"([\p{N}]|[^\s\p{L}\p{N}]+)",
+                          "Removed", true, bytes);
     if (kind_.name != "Qwen2") return bytes;
-    return fmt::format(
-        R"({{"type":"Sequence","pretokenizers":[{{"type":"Split","pattern":{{"Regex":{}}},)"
-        R"("behavior":"Isolated","invert":false}},{}]}})",
-        json_text(
-            R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
-            R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"),
-        bytes);
+    return split_before(
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)"
+        R"([\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+        "Isolated", false, bytes);
   }
 
   // What splits a text before its spaces are marked.
@@ -140,17 +156,13 @@ class Composer {
     return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
   }
 
-  static std::string metaspace(const char* split, const char* prepend) {
-    return fmt::format(R"({{"type":"Metaspace","replacement":"\u2581",{}"prepend_scheme":"{}"}})",
-                       split, prepend);
-  }
-
-  std::string llama_decoder() const {
+  std::string merged_decoder() const {
     return fmt::format(
         R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"\u2581"}},)"
         R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
-        flag("add_prefix_space", true) ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
-                                       : "");
+        kind_.name == "Llama" && flag("add_prefix_space", true)
+            ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
+            : "");
   }
 
   // The model of a SentencePiece file, with its normalizer and the tokens that it adds.
@@ -161,10 +173,11 @@ class Composer {
     const MappedFile file(path(*name));
     const SentencePieceModel model = read_sentencepiece(file.bytes(), path(*name));
     const bool merged = model.kind == SentencePieceModel::Kind::bpe;
-    if (merged != (kind_.name == "Llama"))
+    if (merged != this->merged())
       fail("{}: is a {} model, expected {} for {}Tokenizer; check tokenizer_config.json",
            path(*name), merged ? "BPE" : "unigram", merged ? "unigram" : "BPE", kind_.name);
-    std::vector<std::pair<std::string, float>> pieces;
+    using Piece = std::pair<std::string, float>;
+    std::vector<Piece> pieces;
     const auto front = [&](std::initializer_list<std::string> texts) {
       for (const std::string& one : texts) pieces.emplace_back(one, 0.0f);
     };
@@ -184,6 +197,9 @@ class Composer {
       unknown = 1;
     } else if (kind_.name == "T5") {
       unknown = 2;
+    } else if (kind_.name == "Gemma") {
+      front({named("pad_token"), named("eos_token"), named("bos_token")});
+      skipped = 3;
     }
     for (size_t k = skipped; k < model.pieces.size(); ++k)
       pieces.emplace_back(model.pieces[k].text, model.pieces[k].score);
@@ -191,6 +207,10 @@ class Composer {
     // T5 fills in gaps with these, of which the first have the last ids.
     const int gaps = kind_.name == "T5" ? settings_.extra_ids : 0;
     for (int k = gaps - 1; k >= 0; --k) front({fmt::format("<extra_id_{}>", k)});
+    // Older files of Gemma have no piece for a tab, whose byte takes its place.
+    if (kind_.name == "Gemma" && std::ranges::find(pieces, "\t", &Piece::first) == pieces.end())
+      for (Piece& piece : pieces)
+        if (piece.first == "<0x09>") piece.first = "\t";
     for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
     settings_.extra.clear();  // the file's own take their place
     for (const SentencePiece& piece : model.pieces) {
@@ -208,7 +228,7 @@ class Composer {
       settings_.extra.push_back(token);
     }
     normalizer = piece_normalizer(model);
-    if (kind_.name == "Llama") return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
+    if (merged) return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
     std::string list;
     for (const auto& [piece, score] : pieces)
       list += fmt::format("{}[{},{}]", list.empty() ? "" : ",", json_text(piece),
@@ -220,6 +240,8 @@ class Composer {
   std::string piece_normalizer(const SentencePieceModel& model) const {
     std::vector<std::string> steps;
     if (kind_.name == "Llama") return "null";
+    if (kind_.name == "Gemma")
+      return R"({"type":"Replace","pattern":{"String":" "},"content":"\u2581"})";
     if (kind_.name == "DebertaV2") {
       return fmt::format(
           R"({{"type":"Sequence","normalizers":[{}{{"type":"Replace","pattern":{{"Regex":{}}},)"
@@ -275,13 +297,13 @@ class Composer {
   }
 
   std::string post_processor() const {
+    const auto roberta = [&](const char* first, const char* last, bool trim, bool space) {
+      return roberta_processing({named(first), id(first)}, {named(last), id(last)}, trim, space);
+    };
     if (kind_.name == "Roberta" || kind_.name == "Bart" || kind_.name == "MPNet")
-      return fmt::format(
-          R"({{"type":"RobertaProcessing","sep":[{},{}],"cls":[{},{}],"trim_offsets":{},)"
-          R"("add_prefix_space":{}}})",
-          json_text(named("sep_token")), id("sep_token"), json_text(named("cls_token")),
-          id("cls_token"), flag("trim_offsets", kind_.name != "MPNet"),
-          kind_.name != "MPNet" && flag("add_prefix_space", false));
+      return roberta("cls_token", "sep_token", flag("trim_offsets", kind_.name != "MPNet"),
+                     kind_.name != "MPNet" && flag("add_prefix_space", false));
+    if (kind_.name == "CLIP") return roberta("bos_token", "eos_token", false, false);
     if (kind_.name == "XLMRoberta" || kind_.name == "Camembert")
       return sequence("bos_token", "eos_token", true);
     if (kind_.files == Files::words || kind_.name == "Albert" || kind_.name == "DebertaV2")
@@ -307,7 +329,7 @@ class Composer {
 
   // With the tokens at both ends that add_bos_token and add_eos_token ask for.
   std::string ends() const {
-    const bool bos = flag("add_bos_token", false) && !named("bos_token").empty();
+    const bool bos = flag("add_bos_token", kind_.name == "Gemma") && !named("bos_token").empty();
     const bool eos = flag("add_eos_token", false) && !named("eos_token").empty();
     const auto whole = [&](char text, int type) {
       return (bos ? special("bos_token", type) + "," : "") + part(text, type) +

@@ -23,6 +23,9 @@ constexpr TokenizerKind kinds[] = {
      "[MASK]"},
     {"T5", Files::sentencepiece, "", "</s>", "<unk>", "", "<pad>", "", ""},
     {"Llama", Files::sentencepiece, "<s>", "</s>", "<unk>", "", "", "", ""},
+    {"Gemma", Files::sentencepiece, "<bos>", "<eos>", "<unk>", "", "<pad>", "", "<mask>"},
+    {"CLIP", Files::merges, "<|startoftext|>", "<|endoftext|>", "<|endoftext|>", "",
+     "<|endoftext|>", "", ""},
 };
 
 }  // namespace
@@ -51,6 +54,10 @@ std::string_view kind_of_family(const std::string& family) {
       {"llama", "Llama"},
       {"mistral", "Llama"},
       {"phi3", "Llama"},
+      {"gemma2", "Gemma"},
+      {"gemma3_text", "Gemma"},
+      {"clip", "CLIP"},
+      {"clip_text_model", "CLIP"},
   };
   const auto found = std::ranges::find(pairs, family, &Pair::family);
   return found == std::end(pairs) ? "" : found->kind;
