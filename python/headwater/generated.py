@@ -20,7 +20,7 @@ from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
-from .result import largest, same_values
+from .result import largest, offset_pairs, same_values
 from .source import layers_of, refuse_capture_words
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
@@ -95,6 +95,20 @@ class Generation:
             raise Error(f"generate: has no generated token {s}, expected 0 to {count - 1} (or -1 for the last); "
                         "choose another")
         return largest(to_numpy(self.values[s]), self._inputs(), k, filter)
+
+    def words(self, offsets: Any = None) -> Generation:
+        """The text by words: columns of a prompt word's pieces are added, rows of a generated word's averaged.
+
+        `offsets` are the tokenizer's offset_mapping of the prompt, without padding. Without them, and for generated
+        tokens, the marks of the pieces say where words begin. Ids stay those of the tokens.
+        """
+        results = self._record().words(0, offsets=offset_pairs(offsets))
+        out = read(results)
+        if self._results is None:  # it came from elsewhere, and its values go back there
+            out.M, out._results, out._layers = Kind(self.M).back(out.M), None, self._layers
+            out.options = self.options
+        out.images = [place.moved(results.generated(0)["pieces"]) for place in self.images]
+        return out
 
     def _inputs(self) -> list[str]:
         return self.prompt if self.relevance is None else self.prompt + self.generated
@@ -174,6 +188,11 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
                                None if span is None else layers_text(span), ignore_code)
+    return read(results)
+
+
+def read(results: _engine.Results) -> Generation:
+    """The first result, which is a generated text."""
     facts = results.generated(0)
     begin, end = facts["options"]["layers"]
     M = np.zeros((facts["matrices"], len(facts["prompt"]), end - begin), dtype=np.float32)
@@ -181,7 +200,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
         M[s] = results.matrix(0, m=s)
     out = Generation(M, facts["prompt"], facts["generated"], facts["options"], facts["notes"], results)
     out.text, out.prompt_ids, out.generated_ids = facts["text"], facts["prompt_ids"], facts["generated_ids"]
-    if method == "relevance":
+    if "outputs" in facts:
         out.relevance = results.extra(0, "relevance")
         out.outputs, out.biases = facts["outputs"], facts["biases"]
     return out

@@ -56,6 +56,40 @@ def test_rows_that_nan_replaced_are_counted_for_the_item_that_has_them():
         "1 row(s) of heads with NaN or infinite weights became identity rows"]
 
 
+def test_each_panel_counts_the_rows_that_it_read_itself():
+    model, (ids, mask, _) = make(*TEXT["bert"], attention="sdpa"), ids_and_mask("none")
+    seen = captured(model, dict(input_ids=ids[:1]))
+    broken_rows(seen)  # heads 0 and 1 of layer 1
+    noted = {panel.label: panel.notes for panel in seen.compare(by="head", nan="identity")}
+    one = ["1 row(s) of heads with NaN or infinite weights became identity rows"]
+    assert len(noted) == 12 and {label for label, notes in noted.items() if notes == one} == {"layer 1 head 0", "layer 1 head 1"}
+    assert all(notes in ([], one) for notes in noted.values())
+    layers = np.stack([heads[0].numpy() for heads in eager_layers(model, ids[:1])])
+    layers[1, :2, 4] = np.nan
+    two = "2 row(s) of heads with NaN, infinite or negative weights became identity rows"
+    for panel in hw.compare(layers, by="fuse", nan="identity"):
+        assert panel.notes == [two]
+    counts = [len(panel.notes) for panel in hw.compare(layers, by="head", nan="identity")]
+    assert sum(counts) == 2
+
+
+def eager_layers(model, ids):
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        return model(input_ids=ids, output_attentions=True).attentions
+
+
+def test_metrics_of_a_batch_say_whose_rows_nan_replaced():
+    model, (ids, mask, _) = make(*TEXT["bert"], attention="sdpa"), ids_and_mask("none")
+    seen = captured(model, dict(input_ids=ids))
+    broken_rows(seen)
+    sentence = "2 row(s) of heads with NaN or infinite weights became identity rows"
+    assert seen.metrics(nan="identity").notes == [f"item 0: {sentence}"]
+    record = seen._answer().records[1]
+    record.query[1, :2, 4] = float("nan")
+    assert seen.metrics(nan="identity").notes == [f"in each item: {sentence}"]
+
+
 def test_rule_target_and_input_gradients_are_in_every_file(tmp_path):
     model, (ids, mask, _) = make(*TEXT["gpt2"], attention="sdpa"), ids_and_mask("none")
     with hw.capture(model) as seen:

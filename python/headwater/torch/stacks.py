@@ -173,6 +173,7 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
            (stack.container not in seen or any(run.records for run in stack.runs))]
     likely = [stack for stack in own if stack.square or stack.container is not None] or own or stacks
     if len(likely) == 1:
+        check_encoder(likely[0], model)
         return likely[0]
     for rule in (encoders, writers):
         found = rule(likely, stacks, model)
@@ -180,6 +181,15 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
             return found[0]
     raise Error(f"{type(model).__name__}: has several stacks of attention, expected one to be chosen; choose it with "
                 f"`stack`:{listed(likely)}")
+
+
+def check_encoder(only: Stack, model: torch.nn.Module) -> None:
+    """Raises if only the decoder of an encoder-decoder model ran: who asks nothing more means the encoder."""
+    parts = only.name.split(".")
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False) and "decoder" in parts and \
+            any(name.rpartition(".")[2] == "encoder" for name, _ in model.named_modules()):
+        raise Error(f"{type(model).__name__}: only its decoder ran, expected the encoder too; capture the call that runs "
+                    f"the encoder, or choose the decoder with `stack`:{listed([only])}")
 
 
 def named(stacks: list[Stack], asked: str) -> Stack:
