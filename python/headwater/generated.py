@@ -105,8 +105,7 @@ class Generation:
         results = self._record().words(0, offsets=offset_pairs(offsets))
         out = read(results)
         if self._results is None:  # it came from elsewhere, and its values go back there
-            out.M, out._results, out._layers = Kind(self.M).back(out.M), None, self._layers
-            out.options = self.options
+            out.M, out.options = Kind(self.M).back(out.M), self.options
         out.images = [place.moved(results.generated(0)["pieces"]) for place in self.images]
         return out
 

@@ -192,17 +192,17 @@ def groups(pairs):
 
 
 def test_panels_are_compared_by_words(tiny):
-    words = ["--text", "Unbelievable cats! believe the keys"]
-    tokens, merged = (ask("compare", tiny["bert"], *words, "--by", "discard", *more) for more in ([], ["--merge", "words"]))
+    words = [tiny["llama"], "--text", "the unbelievable cabinet believe it"]
+    tokens, merged = (ask("compare", *words, "--by", "discard", *more) for more in ([], ["--merge", "words"]))
     for old, new in zip(tokens["panels"], merged["panels"], strict=True):
         each = groups(new["pieces"])
-        assert new["tokens"][1] == "Unbelievable" and len(each) < len(old["tokens"])
+        assert "unbelievable" in new["tokens"] and len(each) < len(old["tokens"])
         assert np.abs(np.array(new["values"]) - by_words(np.array(old["values"]), each, each)).max() < 1e-6
     first, other = (np.array(merged["panels"][k]["values"]) for k in (0, 3))
     expected = np.mean([spearmanr(a, b)[0] for a, b in zip(first, other)])
     assert abs(merged["agreement"][0][3] - expected) < 1e-5
-    assert "--merge words: was given together with --by method" in fails(2, "compare", tiny["bert"], *words, "--by", "method",
-                                                                        "--merge", "words")
+    assert "--merge words: was given together with --by method" in fails(2, "compare", *words, "--by", "method", "--merge",
+                                                                        "words")
 
 
 def test_two_models_are_compared_by_words(tiny):
