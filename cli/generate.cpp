@@ -129,9 +129,8 @@ class GenerateCommand : public Command {
     Generated result = generate(*generation, options, how_);
     if (!merge_.empty()) result = merge_words(std::move(result));
     if (!token_) return result;
-    result.shown =
-        resolve_index(*token_, static_cast<int>(result.tokens.size()),
-                      merge_.empty() ? "generated token" : "generated word", source_);
+    result.shown = resolve_index(*token_, static_cast<int>(result.tokens.size()),
+                                 merge_.empty() ? "generated token" : "generated word", source_);
     result.shown_by_layer = by_layer_;
     return result;
   }

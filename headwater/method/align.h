@@ -16,7 +16,7 @@ struct Alignment {
   std::vector<std::vector<int>> second;  // and by the second
   std::vector<TokenPlace> places;        // of the pieces in `texts`; empty if they are not known
   std::vector<std::string> texts;
-  int only_first = 0, only_second = 0;   // tokens with no counterpart: left out
+  int only_first = 0, only_second = 0;  // tokens with no counterpart: left out
 };
 
 /// Needs the same tokens on both sides, or places in the same text. Throws Error otherwise.

@@ -74,8 +74,9 @@ Range span_of_words(Range span, const std::vector<Range>& words, const std::stri
   const auto begin = std::ranges::find(words, span.begin, &Range::begin);
   const auto end = std::ranges::find(words, span.end, &Range::end);
   if (begin == words.end() || end == words.end())
-    fail_usage("{}: `span` {}:{} cuts a word, expected whole words; choose another, or ask for tokens",
-               name, span.begin, span.end);
+    fail_usage(
+        "{}: `span` {}:{} cuts a word, expected whole words; choose another, or ask for tokens",
+        name, span.begin, span.end);
   return {static_cast<int>(begin - words.begin()), static_cast<int>(end - words.begin()) + 1};
 }
 
@@ -109,15 +110,15 @@ Generated merge_words(Generated result) {
   if (!result.values.empty()) result.values = merge_values(result.values, rows, columns);
   if (result.relevance.rows() > 0) merge_relevance(result, rows, columns);
   if (result.shown)
-    result.shown = static_cast<int>(std::ranges::find_if(result.generated_pieces,
-                                                         [&](const Range& word) {
-                                                           return *result.shown < word.end;
-                                                         }) -
-                                    result.generated_pieces.begin());
+    result.shown = static_cast<int>(
+        std::ranges::find_if(result.generated_pieces,
+                             [&](const Range& word) { return *result.shown < word.end; }) -
+        result.generated_pieces.begin());
   merge_tokens(result.prompt, result.pieces);
   result.tokens = names;
-  result.notes.push_back(fmt::format("{} prompt tokens merged to {} words, {} generated tokens to {}",
-                                     m, result.pieces.size(), count, names.size()));
+  result.notes.push_back(
+      fmt::format("{} prompt tokens merged to {} words, {} generated tokens to {}", m,
+                  result.pieces.size(), count, names.size()));
   if (!result.choices.empty())
     result.notes.push_back("how sure the model was of single tokens is left out");
   result.choices.clear();

@@ -207,7 +207,8 @@ void bind_made(nb::class_<Results>& results) {
       .def("add_metrics", &add_metrics, "numbers"_a, "options"_a, "heads"_a, "layer"_a, "name"_a,
            "notes"_a, "Adds metrics that were computed elsewhere.")
       .def("words", &words, "k"_a, "panel"_a = nb::none(), "offsets"_a = nb::none(),
-           "Result k, or one of its panels, by words: pieces are merged by their offsets or by their marks.");
+           "Result k, or one of its panels, by words: pieces are merged by their offsets or by "
+           "their marks.");
 }
 
 }  // namespace headwater::python

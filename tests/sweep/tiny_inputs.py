@@ -59,8 +59,9 @@ def inputs_of(model, padded):
         out.append(("text and patches", dict(text, **seen)))
     if "grid_thw" in parameters:
         name = next(name for name in ("hidden_states", "pixel_values", "patches") if name in [*parameters, "patches"])
-        grids = torch.tensor([[1, 4, 4]] * 2)
-        out.append(("patches", {name: rows_of_patches(model.config, generator), "grid_thw": grids}))
+        patches = rows_of_patches(model.config, generator)
+        out += [("patches", {name: patches[:16], "grid_thw": torch.tensor([[1, 4, 4]])}),
+                ("patches", {name: patches, "grid_thw": torch.tensor([[1, 4, 4]] * 2)})]
     if "image_grid_thw" in parameters and text:
         out.append(("text and patches", patches_of(model, text, generator)))
     if "pixel_values" in parameters and text:
@@ -222,7 +223,7 @@ def with_another_width(model, inputs, error):
     width = int(found[1] or found[2]) if found else 0
     for name in ("pixel_values", "hidden_states"):
         if width and "grid_thw" in inputs and name in inputs and inputs[name].shape[-1] != width:
-            return dict(inputs, **{name: torch.randn(32, width, generator=torch.Generator().manual_seed(2))})
+            return dict(inputs, **{name: torch.randn(len(inputs[name]), width, generator=torch.Generator().manual_seed(2))})
     given = inputs.get("input_features")
     if not width or given is None or width in given.shape[1:]:
         return None
