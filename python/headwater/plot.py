@@ -36,8 +36,8 @@ def interactive_backends() -> list[str]:
     try:
         from matplotlib.backends.registry import BackendFilter, backend_registry
     except ImportError:  # before matplotlib 3.9
-        import matplotlib
-        return list(getattr(matplotlib.rcsetup, "interactive_bk"))
+        from matplotlib import rcsetup
+        return list(getattr(rcsetup, "interactive_bk"))
     return list(backend_registry.list_builtin(BackendFilter.INTERACTIVE))
 
 
