@@ -17,7 +17,7 @@ class CompareCommand : public Command {
 
   void declare(OptionList& options) override {
     typed_.declare(options);
-    options.group("Options");
+    typed_.declare_merge(options);
     options.integer("--layer", "K", "With --by layer: which one; -1 is the last (default)", layer_);
     options.choice("--by", "WHAT",
                    "What to compare: layer, evolution, discard, fuse, head, method or model "
@@ -101,6 +101,8 @@ class CompareCommand : public Command {
           "--row {}: rows of two models are pieces of the text that both share, expected a number; "
           "see the tokens of the result",
           row->text);
+    refuse(!typed_.merge.empty() && by_ == "method", "--merge words",
+           "no flow, whose values to the pieces of a word do not add up");
     if (by_ == "discard") typed_.preparing.refuse_discard(by);
     if (by_ == "fuse" || by_ == "head") typed_.preparing.refuse_fuse(by);
     if (by_ == "head") typed_.preparing.refuse_preparing(by);

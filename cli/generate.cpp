@@ -9,6 +9,7 @@
 #include "cli/options/source.h"
 #include "headwater/core/fail.h"
 #include "headwater/open.h"
+#include "headwater/result/generated_words.h"
 
 namespace headwater::cli {
 namespace {
@@ -29,10 +30,11 @@ class GenerateCommand : public Command {
     for (const char* refused : {"--preset", "--discard", "--order"}) options.hide(refused);
     output_.declare(options, all_endings);
     filter_.declare(options);
+    declare_merge(options, merge_);
     options.integer(
         "--token", "S",
         "Show what one generated token depends on, in pictures and in the terminal; 0 is "
-        "the first",
+        "the first; with --merge words, one generated word",
         token_);
     options.choice(
         "--method", "rollout|relevance",
@@ -128,9 +130,10 @@ class GenerateCommand : public Command {
   Generated one(const GenerationInput& input, const Options& options) const {
     const std::unique_ptr<Generation> generation = open_generation(source_, input);
     Generated result = generate(*generation, options, how_);
+    if (!merge_.empty()) result = merge_words(std::move(result));
     if (!token_) return result;
-    result.shown =
-        resolve_index(*token_, static_cast<int>(result.ids.size()), "generated token", source_);
+    result.shown = resolve_index(*token_, static_cast<int>(result.tokens.size()),
+                                 merge_.empty() ? "generated token" : "generated word", source_);
     result.shown_by_layer = by_layer_;
     return result;
   }
@@ -164,6 +167,7 @@ class GenerateCommand : public Command {
     if (how_.span && token_) fail_together("--span", "--token");
     if (plain_ && !method_.empty()) fail_together("--plain", "--method");
     if (plain_ && token_) fail_together("--plain", "--token");
+    if (plain_ && !merge_.empty()) fail_together("--plain", "--merge");
     if (plain_ && filter_.list) fail_together("--plain", "--filter");
   }
 
@@ -172,7 +176,7 @@ class GenerateCommand : public Command {
                other);
   }
 
-  std::string source_, position_, method_;
+  std::string source_, position_, method_, merge_;
   std::optional<RelevanceRule> rule_;
   GenerationInput input_;
   GenerateOptions how_;

@@ -4,6 +4,7 @@
 
 #include "cli/numbers.h"
 #include "headwater/core/fail.h"
+#include "headwater/method/compare.h"
 #include "headwater/method/layer_maps.h"
 #include "headwater/result/words.h"
 #include "headwater/source/differentiable.h"
@@ -40,6 +41,8 @@ void MethodOptions::run(const std::function<Result(Source&, const Options&)>& me
     if (Differentiable* model = item.differentiable()) add_prediction(result, *model);
     if (embed_layers && attribution) attribution->maps = maps_of(item, *attribution);
     if (!merge.empty() && attribution) *attribution = merge_words(std::move(*attribution));
+    if (auto* comparison = std::get_if<Comparison>(&result); !merge.empty() && comparison)
+      *comparison = merge_words(std::move(*comparison));
     return result;
   };
   deliverer.deliver(source.each_item(*batch, one), source.all_items);

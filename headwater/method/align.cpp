@@ -38,12 +38,27 @@ struct Pieces {
     return example.places[static_cast<size_t>(token)];
   }
 
+  // All that the tokens of a piece cover, on either side.
+  TokenPlace place_of(const std::vector<int>& ours, const std::vector<int>& theirs) const {
+    TokenPlace out = place(first, ours.front());
+    if (out.text < 0) return out;
+    const auto widen = [&](const TokenPlace& one) {
+      out.begin = std::min(out.begin, one.begin);
+      out.end = std::max(out.end, one.end);
+    };
+    for (const int t : ours) widen(place(first, t));
+    if (!second.places.empty())
+      for (const int t : theirs) widen(place(second, t));
+    return out;
+  }
+
   void add(std::vector<int> ours, std::vector<int> theirs) {
     const bool one = ours.size() == 1 || theirs.size() != 1;
     std::string name;
     for (const int t : one ? ours : theirs)
       name += (one ? first : second).tokens[static_cast<size_t>(t)];
     out.names.push_back(std::move(name));
+    if (!first.places.empty()) out.places.push_back(place_of(ours, theirs));
     out.first.push_back(std::move(ours));
     out.second.push_back(std::move(theirs));
   }
@@ -95,6 +110,7 @@ int left_out(const Description& example, const std::vector<std::vector<int>>& pi
 
 Alignment align(const Description& first, const Description& second) {
   Pieces pieces{first, second, {}};
+  pieces.out.texts = first.texts;
   if (first.tokens == second.tokens) {
     for (size_t t = 0; t < first.tokens.size(); ++t)
       pieces.add({static_cast<int>(t)}, {static_cast<int>(t)});

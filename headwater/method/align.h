@@ -14,7 +14,9 @@ struct Alignment {
   std::vector<std::string> names;        // of the pieces, in order
   std::vector<std::vector<int>> first;   // the tokens of each piece, by the first tokenizer
   std::vector<std::vector<int>> second;  // and by the second
-  int only_first = 0, only_second = 0;   // tokens with no counterpart: left out
+  std::vector<TokenPlace> places;        // of the pieces in `texts`; empty if they are not known
+  std::vector<std::string> texts;
+  int only_first = 0, only_second = 0;  // tokens with no counterpart: left out
 };
 
 /// Needs the same tokens on both sides, or places in the same text. Throws Error otherwise.

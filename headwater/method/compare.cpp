@@ -15,6 +15,7 @@
 #include "headwater/method/spearman.h"
 #include "headwater/result/find_rows.h"
 #include "headwater/result/merge.h"
+#include "headwater/result/words.h"
 
 namespace headwater {
 namespace {
@@ -180,8 +181,8 @@ void to_pieces(Attribution& result, const Alignment& alignment,
         alone > 0 ? fmt::format("; {} that only this one has are left out", alone) : ""));
   result.source.tokens = alignment.names;
   result.source.ids.clear();
-  result.source.places.clear();
-  result.source.texts.clear();
+  result.source.places = alignment.places;
+  result.source.texts = alignment.texts;
   result.options.row = options.row;
   result.rows = find_rows(options.row, result.source.tokens, result.source.name);
   result.mean_row = options.row.kind == Row::Kind::mean;
@@ -205,6 +206,11 @@ Comparison compare_model(Source& first, Source& second, const Options& options) 
   Comparison comparison{"model", {}, {}};
   add(comparison, label, std::move(one));
   add(comparison, other_label, std::move(other));
+  return done(std::move(comparison));
+}
+
+Comparison merge_words(Comparison comparison) {
+  for (Attribution& panel : comparison.panels) panel = merge_words(std::move(panel));
   return done(std::move(comparison));
 }
 

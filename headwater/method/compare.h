@@ -39,6 +39,10 @@ std::vector<int> chosen_layers(Source& source, const Options& options,
 /// out.
 Comparison compare_model(Source& first, Source& second, const Options& options);
 
+/// The panels by words (words.h), and their agreement by words. Throws Error (usage) as that does,
+/// so for a comparison by method, which holds flow.
+Comparison merge_words(Comparison comparison);
+
 /// agreement(a, b): the mean over rows of the Spearman rank correlation between results a and b,
 /// which have the same shape. Rows where either is constant are left out; if all are, it is 0. The
 /// diagonal is 1.

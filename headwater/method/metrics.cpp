@@ -1,5 +1,7 @@
 #include "headwater/method/metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -47,7 +49,26 @@ struct Pool {
 
 struct Pools {
   Pool attention, rolled;
+  std::vector<std::vector<std::string>> notes;  // of each item
 };
+
+// The notes of all items. One that all have is said once; of several items, others name theirs.
+std::vector<std::string> notes_of(const std::vector<std::vector<std::string>>& items) {
+  std::vector<std::string> out;
+  for (size_t k = 0; k < items.size(); ++k)
+    for (const std::string& note : items[k]) {
+      const bool shared = std::ranges::all_of(items, [&](const std::vector<std::string>& other) {
+        return std::ranges::find(other, note) != other.end();
+      });
+      if (items.size() == 1)
+        out.push_back(note);
+      else if (!shared)
+        out.push_back(fmt::format("item {}: {}", k, note));
+      else if (k == 0)
+        out.push_back("in each item: " + note);
+    }
+  return out;
+}
 
 void add_item(Source& source, const Options& options, int layer, Pools& pools, Metrics& result) {
   const Stopwatch whole;
@@ -58,8 +79,7 @@ void add_item(Source& source, const Options& options, int layer, Pools& pools, M
   const Attribution rolled = rollout(source, all);
   pools.rolled.add(rolled.values[0], true);
   result.layers = rolled.layers;
-  for (const std::string& note : rolled.notes)
-    if (std::ranges::find(result.notes, note) == result.notes.end()) result.notes.push_back(note);
+  pools.notes.push_back(rolled.notes);
   result.timing.reading += rolled.timing.reading;
   result.timing.preparing += rolled.timing.preparing;
   result.timing.method += whole.seconds() - rolled.timing.reading - rolled.timing.preparing;
@@ -76,6 +96,7 @@ Metrics start(const Description& example, const Options& options, int layer) {
 }
 
 Metrics finish(Metrics result, const Pools& pools) {
+  result.notes = notes_of(pools.notes);
   result.mean_attention = pools.attention.sum / pools.attention.entries;
   result.max_attention = pools.attention.largest;
   result.attention_entropy = pools.attention.entropy / pools.attention.rows;

@@ -87,6 +87,14 @@ Document begin(std::string method) {
   return out;
 }
 
+// The tokens of each word, if tokens were merged to words.
+void add_pieces(Document& out, const char* name, const std::vector<Range>& words) {
+  if (words.empty()) return;
+  Pairs pieces;
+  for (const Range& word : words) pieces.push_back({word.begin, word.end});
+  add(out, name, std::move(pieces));
+}
+
 Document document(const Attribution& result, const WriteOptions& options) {
   Document out = begin(result.method);
   if (!result.label.empty()) add(out, "label", result.label);
@@ -101,11 +109,7 @@ Document document(const Attribution& result, const WriteOptions& options) {
   add(out, "source", source_document(result.source));
   if (result.prediction) add(out, "prediction", prediction_document(*result.prediction));
   add(out, "tokens", result.source.tokens);
-  if (!result.pieces.empty()) {
-    Pairs pieces;
-    for (const Range& word : result.pieces) pieces.push_back({word.begin, word.end});
-    add(out, "pieces", std::move(pieces));
-  }
+  add_pieces(out, "pieces", result.pieces);
   if (result.mean_row)
     add(out, "rows", std::vector<std::string>{"mean"});
   else
@@ -195,9 +199,11 @@ Document document(const Generated& result, const WriteOptions& options) {
   const bool ran = result.prompt.kind == "model";
   add(out, result.target ? "source_tokens" : "prompt", result.prompt.tokens);
   if (ran) add(out, result.target ? "source_ids" : "prompt_ids", result.prompt.ids);
+  add_pieces(out, "pieces", result.pieces);
   if (result.target) add(out, "target_tokens", result.target->tokens);
   if (result.target && ran) add(out, "target_ids", result.target->ids);
   add(out, "generated", result.tokens);
+  add_pieces(out, "generated_pieces", result.generated_pieces);
   if (ran) {
     add(out, "generated_ids", result.ids);
     add(out, "text", result.text);

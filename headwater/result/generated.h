@@ -60,6 +60,8 @@ struct Generated {
   std::vector<double> biases;  // what biases take of it
   std::optional<int> shown;    // the one token to show in pictures; none: all
   bool shown_by_layer = false;  // with `shown`: every layer, not only the last
+  /// The tokens of each word of prompt and generated text, if merged to words (generated_words.h).
+  std::vector<Range> pieces, generated_pieces;
   std::vector<std::string> notes;
   Timing timing;
 };

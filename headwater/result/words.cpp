@@ -233,10 +233,19 @@ void move_rows(Attribution& result, const std::vector<int>& word_of) {
   if (result.prediction->second) move(*result.prediction->second);
 }
 
-void merge_source(Description& source, const std::vector<Range>& words,
-                  std::vector<std::string> names) {
-  source.tokens = std::move(names);
-  source.ids.clear();
+}  // namespace
+
+std::vector<Range> words_of(const Description& source) { return Words(source).all(); }
+
+std::vector<std::string> word_names(const Description& source, const std::vector<Range>& words) {
+  const Words finder(source);
+  std::vector<std::string> names;
+  for (const Range& word : words) names.push_back(finder.name(word));
+  return names;
+}
+
+void merge_tokens(Description& source, const std::vector<Range>& words) {
+  source.tokens = word_names(source, words);
   if (source.places.empty()) return;
   std::vector<TokenPlace> places;
   for (const Range& word : words) {
@@ -246,28 +255,21 @@ void merge_source(Description& source, const std::vector<Range>& words,
   source.places = std::move(places);
 }
 
-}  // namespace
-
-std::vector<Range> words_of(const Description& source) { return Words(source).all(); }
-
 Attribution merge_words(Attribution result) {
   check_mergeable(result);
   const size_t tokens = result.source.tokens.size();
-  Words finder(result.source);
-  const std::vector<Range> words = finder.all();
+  const std::vector<Range> words = words_of(result.source);
   std::vector<int> word_of(tokens);
-  std::vector<std::string> names;
-  for (size_t k = 0; k < words.size(); ++k) {
+  for (size_t k = 0; k < words.size(); ++k)
     for (int j = words[k].begin; j < words[k].end; ++j)
       word_of[static_cast<size_t>(j)] = static_cast<int>(k);
-    names.push_back(finder.name(words[k]));
-  }
   const Groups columns = groups_of(words), rows = merge_rows(result, words, word_of);
   for (Matrix& values : result.values) values = merge(values, rows, columns);
   if (result.gradient && !result.gradient->input.norm.empty())
     merge_input(result.gradient->input, columns);
   move_rows(result, word_of);
-  merge_source(result.source, words, std::move(names));
+  merge_tokens(result.source, words);
+  result.source.ids.clear();
   result.notes.push_back(fmt::format("{} tokens merged to {} words", tokens, words.size()));
   result.pieces = words;
   return result;

@@ -6,6 +6,7 @@
 // "##ing" goes on with a word, and U+0120, U+2581 or a space begins one. Special tokens stand
 // alone. Chinese, Japanese and Thai have no spaces, so there each token stays as it is.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "headwater/core/range.h"
@@ -16,6 +17,10 @@ namespace headwater {
 
 /// The tokens of each word, in order; every token is in one.
 std::vector<Range> words_of(const Description& source);
+/// The text of each of these words.
+std::vector<std::string> word_names(const Description& source, const std::vector<Range>& words);
+/// Puts words in the place of a source's tokens, and their places in that of the tokens'.
+void merge_tokens(Description& source, const std::vector<Range>& words);
 
 /// The result by words. The columns of a word's pieces are added. If the result has all rows, the
 /// rows of a word are averaged; if it has some, each stays that of its piece, and a note says so.

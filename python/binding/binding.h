@@ -39,6 +39,8 @@ Results from_bytes(const nb::bytes& bytes);
 Attribution& attribution_at(Results& results, int k, int panel);
 
 Attribution copy_of(Attribution& result);
+Comparison copy_of(Comparison& result);
+Generated copy_of(Generated& result);
 
 void bind_options(nb::module_& module);
 void bind_inputs(nb::module_& module);

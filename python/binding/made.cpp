@@ -12,6 +12,8 @@
 #include <tuple>
 
 #include "headwater/core/fail.h"
+#include "headwater/method/compare.h"
+#include "headwater/result/generated_words.h"
 #include "headwater/result/words.h"
 #include "python/binding/binding.h"
 
@@ -150,21 +152,36 @@ void add_metrics(Results& self, const Numbers& numbers, const Options& options,
   self.list.emplace_back(std::move(out));
 }
 
-Results words(Results& self, int k, int panel, const Offsets& offsets) {
-  Attribution result = copy_of(attribution_at(self, k, panel));
-  if (offsets) {
-    if (offsets->size() != result.source.tokens.size())
-      fail(
-          "`offsets`: has {} pairs for {} tokens, expected as many; give the offset_mapping of the "
-          "same text, without padding",
-          offsets->size(), result.source.tokens.size());
-    result.source.places.clear();
-    for (const auto& [begin, end] : *offsets)
-      result.source.places.push_back(
-          {0, static_cast<size_t>(std::max(begin, 0)), static_cast<size_t>(std::max(end, 0))});
-  }
+// The places of a source's tokens, by a tokenizer's offsets.
+void set_places(Description& source, const Offsets& offsets) {
+  if (!offsets) return;
+  if (offsets->size() != source.tokens.size())
+    fail(
+        "`offsets`: has {} pairs for {} tokens, expected as many; give the offset_mapping of the "
+        "same text, without padding",
+        offsets->size(), source.tokens.size());
+  source.places.clear();
+  for (const auto& [begin, end] : *offsets)
+    source.places.push_back(
+        {0, static_cast<size_t>(std::max(begin, 0)), static_cast<size_t>(std::max(end, 0))});
+}
+
+Results words(Results& self, int k, std::optional<int> panel, const Offsets& offsets) {
   Results out;
-  out.list.emplace_back(merge_words(std::move(result)));
+  Result& given = self.list.at(static_cast<size_t>(k));
+  if (auto* generated = std::get_if<Generated>(&given)) {
+    Generated result = copy_of(*generated);
+    set_places(result.prompt, offsets);
+    out.list.emplace_back(merge_words(std::move(result)));
+  } else if (auto* comparison = std::get_if<Comparison>(&given); comparison && !panel) {
+    Comparison result = copy_of(*comparison);
+    for (Attribution& one : result.panels) set_places(one.source, offsets);
+    out.list.emplace_back(merge_words(std::move(result)));
+  } else {
+    Attribution result = copy_of(attribution_at(self, k, panel.value_or(0)));
+    set_places(result.source, offsets);
+    out.list.emplace_back(merge_words(std::move(result)));
+  }
   return out;
 }
 
@@ -189,8 +206,9 @@ void bind_made(nb::class_<Results>& results) {
            "Adds a text that was written elsewhere: M is [generated, prompt, layers] float32.")
       .def("add_metrics", &add_metrics, "numbers"_a, "options"_a, "heads"_a, "layer"_a, "name"_a,
            "notes"_a, "Adds metrics that were computed elsewhere.")
-      .def("words", &words, "k"_a, "panel"_a = 0, "offsets"_a = nb::none(),
-           "Result k by words: pieces are merged by their offsets or by their marks.");
+      .def("words", &words, "k"_a, "panel"_a = nb::none(), "offsets"_a = nb::none(),
+           "Result k, or one of its panels, by words: pieces are merged by their offsets or by "
+           "their marks.");
 }
 
 }  // namespace headwater::python

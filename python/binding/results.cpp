@@ -115,6 +115,12 @@ Values extra(nb::handle_t<Results> owner, int k, const std::string& name) {
   return view_of(found->data(), found->rows(), found->columns(), owner);
 }
 
+std::vector<std::pair<int, int>> pairs_of(const std::vector<Range>& words) {
+  std::vector<std::pair<int, int>> out;
+  for (const Range& word : words) out.emplace_back(word.begin, word.end);
+  return out;
+}
+
 Dictionary facts(Results& self, int k, int panel) {
   const Attribution& result = attribution_at(self, k, panel);
   Dictionary out;
@@ -123,9 +129,7 @@ Dictionary facts(Results& self, int k, int panel) {
   out["rows"] = result.mean_row ? nb::cast(Words{"mean"}) : nb::cast(result.rows);
   out["by_layer"] = result.by_layer;
   out["columns"] = result.columns;
-  std::vector<std::pair<int, int>> pieces;
-  for (const Range& word : result.pieces) pieces.emplace_back(word.begin, word.end);
-  out["pieces"] = pieces;
+  out["pieces"] = pairs_of(result.pieces);
   out["cut"] = result.cut ? nb::object(cut_of(*result.cut)) : nb::none();
   out["notes"] = result.notes;
   out["label"] = result.label;
@@ -164,6 +168,7 @@ Dictionary generated_facts(Results& self, int k) {
   }
   out["options"] = options;
   out["prompt"] = result.prompt.tokens;
+  out["pieces"] = pairs_of(result.pieces);
   out["prompt_ids"] = result.prompt.ids;
   out["target_tokens"] = result.target ? nb::cast(result.target->tokens) : nb::none();
   if (result.target) out["target_ids"] = result.target->ids;

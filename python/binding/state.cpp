@@ -232,7 +232,7 @@ template <class Archive>
 void fields_of(Archive& archive, Generated& one) {
   archive(one.options, one.how, one.prompt, one.layers, one.tokens, one.ids, one.text, one.ended,
           one.target, one.choices, one.values, one.relevance, one.span, one.outputs, one.biases,
-          one.shown, one.shown_by_layer, one.notes, one.timing);
+          one.shown, one.shown_by_layer, one.pieces, one.generated_pieces, one.notes, one.timing);
 }
 
 template <class Archive>
@@ -316,16 +316,21 @@ void write_kind(Writer& writer, Result& result) {
       result);
 }
 
-}  // namespace
-
-Attribution copy_of(Attribution& result) {
+template <class Kind>
+Kind copied(Kind& result) {
   Writer writer;
   writer(result);
   Reader reader(writer.bytes);
-  Attribution copy;
+  Kind copy;
   reader(copy);
   return copy;
 }
+
+}  // namespace
+
+Attribution copy_of(Attribution& result) { return copied(result); }
+Comparison copy_of(Comparison& result) { return copied(result); }
+Generated copy_of(Generated& result) { return copied(result); }
 
 nb::bytes to_bytes(Results& results) {
   Writer writer;

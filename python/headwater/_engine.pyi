@@ -170,9 +170,9 @@ class Results:
     def add_metrics(self, numbers: Mapping[str, float], options: Options, heads: Sequence[int], layer: int, name: str, notes: Sequence[str]) -> None:
         """Adds metrics that were computed elsewhere."""
 
-    def words(self, k: int, panel: int = 0, offsets: Sequence[tuple[int, int]] | None = None) -> Results:
+    def words(self, k: int, panel: int | None = None, offsets: Sequence[tuple[int, int]] | None = None) -> Results:
         """
-        Result k by words: pieces are merged by their offsets or by their marks.
+        Result k, or one of its panels, by words: pieces are merged by their offsets or by their marks.
         """
 
 def labels(tokens: Sequence[str], longest: int = 24) -> list[str]:

@@ -20,7 +20,7 @@ from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
-from .result import largest, same_values
+from .result import largest, offset_pairs, same_values
 from .source import layers_of, refuse_capture_words
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
@@ -106,6 +106,19 @@ class Generation:
                         "choose another")
         return largest(to_numpy(self.values[s]), self._inputs(), k, filter)
 
+    def words(self, offsets: Any = None) -> Generation:
+        """The text by words: columns of a prompt word's pieces are added, rows of a generated word's averaged.
+
+        `offsets` are the tokenizer's offset_mapping of the prompt, without padding. Without them, and for generated
+        tokens, the marks of the pieces say where words begin. Ids stay those of the tokens.
+        """
+        results = self._record().words(0, offsets=offset_pairs(offsets))
+        out = read(results)
+        if self._results is None:  # it came from elsewhere, and its values go back there
+            out.M, out.options = Kind(self.M).back(out.M), self.options
+        out.images = [place.moved(results.generated(0)["pieces"]) for place in self.images]
+        return out
+
     def _inputs(self) -> list[str]:
         return self.prompt if self.relevance is None else self.prompt + self.generated
 
@@ -186,6 +199,11 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
                                None if span is None else layers_text(span), ignore_code, text)
+    return read(results)
+
+
+def read(results: _engine.Results) -> Generation:
+    """The first result, which is a generated text."""
     facts = results.generated(0)
     begin, end = facts["options"]["layers"]
     M = np.zeros((facts["matrices"], len(facts["prompt"]), end - begin), dtype=np.float32)
@@ -196,7 +214,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     if facts["target_tokens"] is not None:
         out.target, out.encoder = results.extra(0, "target"), results.extra(0, "encoder")
         out.target_tokens, out.target_ids = facts["target_tokens"], facts["target_ids"]
-    if method == "relevance":
+    if "outputs" in facts:
         out.relevance = results.extra(0, "relevance")
         out.outputs, out.biases = facts["outputs"], facts["biases"]
     return out

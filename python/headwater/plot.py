@@ -33,7 +33,11 @@ def show(figure: Any) -> Any:
 
 
 def interactive_backends() -> list[str]:
-    from matplotlib.backends.registry import BackendFilter, backend_registry
+    try:
+        from matplotlib.backends.registry import BackendFilter, backend_registry
+    except ImportError:  # before matplotlib 3.9
+        from matplotlib import rcsetup
+        return list(getattr(rcsetup, "interactive_bk"))
     return list(backend_registry.list_builtin(BackendFilter.INTERACTIVE))
 
 

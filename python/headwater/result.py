@@ -211,8 +211,7 @@ class Attribution(Arithmetic):
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
-        pairs = None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
-        results = self._record().words(self._k or 0, self._panel, pairs)
+        results = self._record().words(self._k or 0, self._panel, offset_pairs(offsets))
         places = [place.moved(results.facts(0)["pieces"]) for place in self.images]
         return Attribution(results, self._kind, one_row=self.ndim < 2 + bool(self.by_layer), images=[places])
 
@@ -264,6 +263,11 @@ def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") 
     return [(names[j], float(values[j])) for j in places]
 
 
+def offset_pairs(offsets: Any) -> list[tuple[int, int]] | None:
+    """A tokenizer's offset_mapping, of any library."""
+    return None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
+
+
 def same_values(a: Array, b: Array) -> bool:
     """Whether two arrays, or lists of arrays, hold the same numbers of the same type."""
     if isinstance(a, list) or isinstance(b, list):
@@ -280,6 +284,8 @@ class Comparison:
 
     def __init__(self, results: _engine.Results, kind: Kind, by: str, *, one_row: bool = False):
         self._results = results
+        self._kind = kind
+        self._one_row = one_row
         self.by = by
         self.panels: Sequence[Attribution] = [Attribution(results, kind, one_row=one_row, panel=panel)
                                               for panel in range(results.panels(0))]
@@ -302,6 +308,14 @@ class Comparison:
     def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> dict[str, list[Any]]:
         """The k largest values of each panel, by its label."""
         return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
+
+    def words(self, offsets: Any = None) -> Comparison:
+        """All panels by words, as `Attribution.words` has them, and their agreement by words.
+
+        Raises headwater.Error for a comparison by method: the flows to the pieces of a word do not add up.
+        """
+        return Comparison(self._results.words(0, offsets=offset_pairs(offsets)), self._kind, self.by,
+                          one_row=self._one_row)
 
     def to_pandas(self) -> Any:
         """The tables of all panels, with a first column `panel`."""

@@ -11,6 +11,7 @@ import torch
 import transformers as hf
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from scipy.stats import spearmanr
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from command import ask, fails, files_in, run
@@ -179,6 +180,59 @@ def test_words_of_one_row_and_what_has_no_words(tiny):
     assert fails(2, "rollout", tiny["bert"], "--text", text, "--merge", "words", "--embed-layers", "-o",
                  "x.html").startswith("--embed-layers: was given together with --merge")
     assert "did you mean 'words'" in fails(2, "rollout", tiny["bert"], "--text", text, "--merge", "word")
+
+
+def by_words(values, rows, columns):
+    summed = np.stack([values[:, group].sum(1) for group in columns], 1)
+    return np.stack([summed[group].mean(0) for group in rows])
+
+
+def groups(pairs):
+    return [list(range(*pair)) for pair in pairs]
+
+
+def test_panels_are_compared_by_words(tiny):
+    words = [tiny["llama"], "--text", "the unbelievable cabinet believe it"]
+    tokens, merged = (ask("compare", *words, "--by", "discard", *more) for more in ([], ["--merge", "words"]))
+    for old, new in zip(tokens["panels"], merged["panels"], strict=True):
+        each = groups(new["pieces"])
+        assert "unbelievable" in new["tokens"] and len(each) < len(old["tokens"])
+        assert np.abs(np.array(new["values"]) - by_words(np.array(old["values"]), each, each)).max() < 1e-6
+    first, other = (np.array(merged["panels"][k]["values"]) for k in (0, 3))
+    expected = np.mean([spearmanr(a, b)[0] for a, b in zip(first, other)])
+    assert abs(merged["agreement"][0][3] - expected) < 1e-5
+    assert "--merge words: was given together with --by method" in fails(2, "compare", *words, "--by", "method", "--merge",
+                                                                        "words")
+
+
+def test_two_models_are_compared_by_words(tiny):
+    words = ["compare", tiny["bert"], tiny["llama"], "--by", "model", "--text", "the unbelievable cat"]
+    both = ask(*words, "--merge", "words")["panels"]
+    assert both[0]["tokens"] == both[1]["tokens"] == ["the", "unbelievable", "cat"]
+    for old, new in zip(ask(*words)["panels"], both, strict=True):
+        each = groups(new["pieces"])
+        assert np.abs(np.array(new["values"]) - by_words(np.array(old["values"]), each, each)).max() < 1e-6
+
+
+def test_generated_text_by_words(tiny):
+    words = ["generate", tiny["llama"], "--prompt", "the unbelievable cabinet", "--count", 6, "--ignore-end"]
+    tokens, merged = ask(*words), ask(*words, "--merge", "words")
+    columns, rows = groups(merged["pieces"]), groups(merged["generated_pieces"])
+    assert merged["prompt"] == ["the", "unbelievable", "cabinet"] and merged["generated_ids"] == tokens["generated_ids"]
+    assert sum(rows, []) == list(range(6)) and "choices" not in merged
+    old, new = np.array(tokens["M"]), np.array(merged["M"])
+    for layer in range(old.shape[2]):
+        assert np.abs(new[..., layer] - by_words(old[..., layer], rows, columns)).max() < 1e-6
+    shown = run(*words, "--merge", "words").stdout
+    assert "unbelievable" in shown and "%" not in shown
+    assert "no generated word 6" in fails(1, *words, "--merge", "words", "--token", 6)
+    assert "--plain: was given together with --merge" in fails(2, *words, "--merge", "words", "--plain")
+    follow = [*words, "--method", "relevance"]
+    tokens, merged = ask(*follow), ask(*follow, "--merge", "words")
+    shifted = [[len(tokens["prompt"]) + s for s in row] for row in rows]
+    expected = by_words(np.array(tokens["relevance"]), rows, columns + shifted)
+    assert np.abs(np.array(merged["relevance"]) - expected).max() < 1e-5
+    assert np.allclose(merged["outputs"], [np.mean(np.array(tokens["outputs"])[row]) for row in rows])
 
 
 def test_two_models_are_compared_over_the_pieces_they_share(tiny):

@@ -10,6 +10,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the models are tiny: threads co
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))  # oracles that both folders use
 
 import numpy as np
+import older
 import pytest
 
 
@@ -18,6 +19,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if why := older.reason(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=why))
     if os.environ.get("HEADWATER_SLOW") != "1":
         for item in items:
             if "slow" in item.keywords:

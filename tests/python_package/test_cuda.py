@@ -4,6 +4,7 @@ import importlib.util
 import numpy as np
 import pytest
 import torch
+import transformers
 from models import BART, TEXT, ids_and_mask, make
 from spread import dispatched, spread
 from test_never_lies import off
@@ -77,6 +78,28 @@ def test_text_written_by_layers_on_several_devices(places, put):
     expected = written(make(*TEXT["llama"], attention="sdpa"), ids)
     found = written(put(make(*TEXT["llama"], attention="sdpa"), places), ids.to(places[0]))
     assert off(torch.as_tensor(found.M).cpu(), expected.M) < LIMIT
+
+
+def test_a_model_that_a_device_map_loads_on_gpu_cpu_and_disk(tmp_path):
+    if importlib.util.find_spec("accelerate") is None:
+        pytest.skip("accelerate is not installed")
+    plain = make(*TEXT["llama"], attention="sdpa")
+    plain.save_pretrained(tmp_path / "model")
+    places = {name: 0 for name in ("model.embed_tokens", "model.rotary_emb", "model.layers.0", "model.norm", "lm_head")}
+    places |= {"model.layers.1": "cpu", "model.layers.2": "disk"}
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "model", device_map=places,
+                                                              offload_folder=str(tmp_path / "disk"))
+    ids, mask, _ = ids_and_mask("right")
+    inputs = dict(input_ids=ids, attention_mask=mask)
+    there = {name: value.cuda() for name, value in inputs.items()}
+    for work in WORK:
+        found, expected = captured_by(model, there, WORK[work]), captured_by(plain, inputs, WORK[work])
+        for ours, theirs in zip(found.values, expected.values, strict=True):
+            assert off(ours.cpu(), theirs) < LIMIT, work
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(**there)
+    with pytest.raises(hw.Error, match="on the meta device"):
+        seen.relevance(7, item=0)
 
 
 def test_an_encoder_decoder_on_a_gpu_gives_what_the_cpu_gives():

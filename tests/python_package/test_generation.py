@@ -311,3 +311,65 @@ def test_a_text_ends_at_a_stop_token():
         hw.generate("facts", prompt, top_k=3)
     with pytest.raises(hw.Error, match="`stop`: was given beside ignore_end"):
         hw.generate("facts", prompt, stop=[5], ignore_end=True)
+
+
+def test_a_generated_text_by_words(tmp_path):
+    prompt, made = ["\u0120the", "\u0120un", "believ", "able"], ["\u0120cat", "s", "\u0120sat", "!"]
+    model, ids = make(*TEXT["llama"], attention="sdpa"), torch.tensor([[5, 6, 7, 8]])
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=4, min_new_tokens=4, do_sample=False)
+    tokens = seen.generation(prompt=prompt, generated=made)
+    words = tokens.words()
+    assert words.prompt == ["the", "unbelievable"] and words.generated == ["cats", "sat", "!"]
+    assert isinstance(words.M, torch.Tensor)
+    summed = torch.stack([tokens.M[:, 0], tokens.M[:, 1:].sum(1)], 1)
+    expected = torch.stack([summed[:2].mean(0), summed[2], summed[3]])
+    assert (words.M - expected).abs().max() < 1e-6
+    assert words.options == tokens.options and "4 prompt tokens merged to 2 words" in words.notes[-1]
+    words.save(tmp_path / "x.json")
+    assert json.loads((tmp_path / "x.json").read_text())["generated_pieces"] == [[0, 2], [2, 3], [3, 4]]
+    assert tokens.words(offsets=[(0, 3), (4, 6), (7, 12), (12, 16)]).prompt == ["the", "un", "believable"]
+    with pytest.raises(hw.Error, match="3 pairs for 4 tokens"):
+        tokens.words(offsets=[(0, 3), (4, 6), (6, 12)])
+    own = hw.generate("facts", "The red key", count=3)
+    assert own.words().prompt_ids == own.prompt_ids and pickle.loads(pickle.dumps(own.words())) == own.words()
+    follow = hw.generate("facts", "The red key", count=3, method="relevance")
+    assert np.allclose(follow.words().relevance.sum(1) + follow.words().biases, follow.words().outputs, atol=1e-3)
+
+
+def test_a_text_that_ends_before_the_others_of_its_batch_is_cut_there():
+    model, ids = make(*TEXT["llama"], attention="sdpa"), ids_and_mask("none")[0][:, :6]
+    words = dict(attention_mask=torch.ones_like(ids), max_new_tokens=7, do_sample=False, pad_token_id=0)
+    with torch.no_grad():
+        whole = model.generate(ids, **words, eos_token_id=None)
+    end = int(whole[0, 7])
+    assert end not in whole[1, 6:]
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(ids, **words, eos_token_id=[end])
+    assert out.shape == (2, 13) and (out[0, 8:] == 0).all()
+    early, late = seen.generation(item=0), seen.generation(item=1)
+    assert early.M.shape == (2, 6, 3) and late.M.shape == (7, 6, 3) and late.notes == []
+    assert early.notes == ["the text ended 5 token(s) before the longest of its batch"]
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        truth = model(input_ids=out[:1, :7], output_attentions=True).attentions
+    rows = hw.rollout(truth, by_layer=True).values[:, 5:, :6].permute(1, 2, 0)
+    assert (early.M - rows).abs().max() < 1e-5
+
+
+def test_a_translation_that_ends_before_the_others_of_its_batch_is_cut_there():
+    model, ids = make(*BART, attention="sdpa"), ids_and_mask("none")[0]
+
+    def first_ends(tokens, scores):
+        scores[:, 50] = -1e9
+        if tokens.shape[1] == 3:
+            scores[0, 50] = 1e9
+        return scores
+
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=7, do_sample=False, num_beams=1,
+                             pad_token_id=0, eos_token_id=50, logits_processor=[first_ends])
+    assert out.shape == (2, 8) and out[0, 3] == 50 and not out[0, 4:].any()
+    early, late = seen.encoder_decoder(item=0), seen.encoder_decoder(item=1)
+    assert len(np.asarray(early)) == 3 and len(np.asarray(late)) == 7 and late.notes == []
+    assert early.notes == ["the text ended 4 token(s) before the longest of its batch"]

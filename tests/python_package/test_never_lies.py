@@ -347,3 +347,36 @@ def test_whisper_with_a_mask_of_its_features_is_not_cropped():
     seen = captured(model, dict(input_features=torch.randn(1, 8, 40), attention_mask=mask,
                                 decoder_input_ids=torch.tensor([[3, 4, 5]])))
     assert seen.rollout().shape == (20, 20)
+
+
+class TwoImages(torch.nn.Module):
+    """As LightGlue: each layer attends within an image, then to the other image of the pair."""
+
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.self_attention = torch.nn.MultiheadAttention(16, 2, batch_first=True)
+            self.cross_attention = torch.nn.MultiheadAttention(16, 2, batch_first=True)
+
+        def forward(self, x):
+            x = x + self.self_attention(x, x, x)[0]
+            return x + self.cross_attention(x, x.flip(0), x.flip(0))[0]
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([self.Layer(), self.Layer()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def test_layers_that_look_at_another_image_are_not_taken_for_self_attention_alone():
+    seen = captured(TwoImages().eval(), dict(x=torch.randn(2, 5, 16)))
+    with pytest.raises(hw.Error, match="from one input to another"):
+        seen.rollout()
+    assert seen.rollout(stack="self_attention").shape == (2, 5, 5)
+    decoder = torch.nn.TransformerDecoder(torch.nn.TransformerDecoderLayer(16, 2, 32, batch_first=True), 2).eval()
+    x = torch.randn(1, 5, 16)
+    assert captured(decoder, dict(tgt=x, memory=x)).rollout().shape == (5, 5)

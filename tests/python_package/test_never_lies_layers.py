@@ -327,3 +327,34 @@ def test_numbers_that_are_not_finite_are_an_error_or_the_identity():
     assert torch.isfinite(seen.rollout(nan="identity", layers="0:2").values).all()
     with pytest.raises(hw.Error, match="unknown nan 'zero'"):
         seen.rollout(nan="zero")
+
+
+def test_a_name_of_several_classes_is_no_target():
+    config = hf.BertConfig(**SIZES, id2label={0: "bad", 1: "good", 2: "good"})
+    model = hf.BertForSequenceClassification(config).eval()
+    with hw.capture(model) as seen:
+        model(input_ids=torch.tensor([[5, 6, 7]]))
+    assert seen.gradient("bad").target["id"] == 0
+    for ask in (seen.gradient, seen.relevance):
+        with pytest.raises(hw.Error, match="is the name of 2 classes, 1, 2, expected one; give its number"):
+            ask("good")
+
+
+def test_a_decoder_whose_encoder_did_not_run_is_not_taken_for_it():
+    model, ids = make(*BART, attention="sdpa"), torch.tensor([[5, 6, 7, 8, 9]])
+    with torch.no_grad():
+        outputs = model.model.encoder(input_ids=ids)
+        with hw.capture(model) as seen:
+            model(encoder_outputs=outputs, decoder_input_ids=ids[:, :3])
+    with pytest.raises(hw.Error, match="only its decoder ran"):
+        seen.rollout()
+    assert seen.rollout(stack="model.decoder.layers").shape == (3, 3)
+
+
+def test_dropout_is_noted():
+    model = make("BertModel", "BertConfig", dict(SIZES, attention_probs_dropout_prob=0.5), attention="sdpa")
+    ids = torch.tensor([[5, 6, 7, 8]])
+    assert captured(model, dict(input_ids=ids)).rollout().notes == []
+    noted = captured(model.train(), dict(input_ids=ids)).rollout()
+    assert noted.notes == ["the model ran with dropout; these are its probabilities before dropout"]
+    assert torch.allclose(noted.values.sum(-1), torch.ones(4), atol=1e-5)

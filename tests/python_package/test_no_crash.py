@@ -222,3 +222,18 @@ def test_text_written_at_masks_is_refused_for_what_it_is(family):
         model.generate(ids, attention_mask=torch.ones_like(ids), **GREEDY)
     with pytest.raises(hw.Error, match="writes each token at a mask after the text"):
         seen.generation()
+
+
+def test_parts_that_have_names_keep_them():
+    """Reformer's attention returns named tuples, and so must what a hook returns."""
+    config = hf.ReformerConfig(hidden_size=32, attention_head_size=8, num_attention_heads=4, feed_forward_size=48, vocab_size=90,
+                               attn_layers=["local", "local"], axial_pos_embds=False, max_position_embeddings=64)
+    model = hf.ReformerModel(config).eval()
+    ids = torch.tensor([[5, 6, 7, 8]])
+    with torch.no_grad():
+        expected = model(input_ids=ids).last_hidden_state
+        with hw.capture(model) as seen:
+            found = model(input_ids=ids).last_hidden_state
+        truth = model(input_ids=ids, output_attentions=True).attentions
+    assert torch.equal(found, expected)
+    assert off(seen.rollout(), hw.rollout(truth).values) < LIMIT

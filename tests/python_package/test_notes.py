@@ -56,6 +56,64 @@ def test_rows_that_nan_replaced_are_counted_for_the_item_that_has_them():
         "1 row(s) of heads with NaN or infinite weights became identity rows"]
 
 
+def test_each_question_counts_the_rows_that_it_read_itself():
+    model, (ids, mask, _) = make(*TEXT["bert"], attention="sdpa"), ids_and_mask("none")
+    seen = captured(model, dict(input_ids=ids[:1]))
+    broken_rows(seen)  # heads 0 and 1 of layer 1
+    two = "2 row(s) of heads with NaN or infinite weights became identity rows"
+    source = hw.open(seen, nan="identity")
+    assert hw.rollout(source).notes == [two] == hw.raw(source, layer=1).notes
+    assert hw.raw(source, layer=0).notes == [] == hw.raw(source, layer=1, head=2).notes
+    assert [panel.notes for panel in hw.compare(source, by="layer", layer=2)] == [[], [two]]
+    assert [panel.notes for panel in hw.compare(source, by="fuse")] == [[two]] * 3
+
+
+@pytest.mark.parametrize("fuse", ["mean", "max", "min"])
+def test_nan_in_one_head_is_seen_however_heads_are_fused(fuse):
+    model, (ids, mask, _) = make(*TEXT["bert"], attention="sdpa"), ids_and_mask("none")
+    seen = captured(model, dict(input_ids=ids[:1]))
+    broken_rows(seen)
+    with pytest.raises(hw.Error, match="not finite"):
+        seen.rollout(fuse=fuse)
+    found, heads = seen.maps(fuse=fuse, nan="identity")[1], dict(seen.heads(nan="identity"))[1]
+    assert torch.equal(heads[:2, 4], torch.eye(13)[4].expand(2, 13))
+    fused = heads.mean(0) if fuse == "mean" else heads.amax(0) if fuse == "max" else heads.amin(0)
+    assert (found - fused).abs().max() < 1e-5
+
+
+def test_rows_of_a_file_are_counted_once_however_often_it_is_read(stack, tmp_path):
+    stack[1, :, 4] = np.nan
+    np.save(tmp_path / "x.npy", stack)
+    source = hw.open(tmp_path / "x.npy", nan="identity")
+    two = "2 row(s) of heads with NaN, infinite or negative weights became identity rows"
+    for by in ("fuse", "discard", "method"):
+        first = 1 if by == "method" else 0  # raw attention of the last layer
+        assert [panel.notes for panel in hw.compare(source, by=by)][first:] == [[two]] * (3 if by != "discard" else 4)
+    assert hw.metrics(source).notes == [two] and hw.raw(source, layer=2).notes == []
+
+
+@pytest.mark.parametrize("fuse", ["mean", "max", "min"])
+def test_nan_in_one_head_of_a_writing_model_is_seen(fuse):
+    model, ids = make(*TEXT["llama"], attention="sdpa"), torch.tensor([[5, 6, 7, 8]])
+    with torch.no_grad():
+        model.model.layers[2].self_attn.q_proj.weight[:8] = torch.nan  # the first head of the last layer
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=2, min_new_tokens=2, do_sample=False)
+    with pytest.raises(hw.Error, match="finite|NaN|nan"):
+        seen.generation(fuse=fuse)
+
+
+def test_metrics_of_a_batch_say_whose_rows_nan_replaced():
+    model, (ids, mask, _) = make(*TEXT["bert"], attention="sdpa"), ids_and_mask("none")
+    seen = captured(model, dict(input_ids=ids))
+    broken_rows(seen)
+    sentence = "2 row(s) of heads with NaN or infinite weights became identity rows"
+    assert seen.metrics(nan="identity").notes == [f"item 0: {sentence}"]
+    record = seen._answer().records[1]
+    record.query[1, :2, 4] = float("nan")
+    assert seen.metrics(nan="identity").notes == [f"in each item: {sentence}"]
+
+
 def test_rule_target_and_input_gradients_are_in_every_file(tmp_path):
     model, (ids, mask, _) = make(*TEXT["gpt2"], attention="sdpa"), ids_and_mask("none")
     with hw.capture(model) as seen:

@@ -91,6 +91,19 @@ def test_a_comparison_is_asked_like_its_panels(stack, tokens):
     assert found.to_pandas().groupby("panel").size().tolist() == [36] * 3 and "<h4>" in found._repr_html_()
 
 
+def test_a_comparison_by_words(stack):
+    tokens = ["[CLS]", "un", "##believ", "##able", "cat", "[SEP]"][:stack.shape[-1]]
+    found = hw.compare(stack, by="fuse", tokens=tokens)
+    words = found.words()
+    assert words[0].tokens == ["[CLS]", "unbelievable", "cat", "[SEP]"] and words.by == "fuse"
+    assert [panel.label for panel in words] == [panel.label for panel in found]
+    for panel, old in zip(words, found):
+        assert np.allclose(panel.values, old.words().values)
+    assert words.agreement.shape == (3, 3) and not np.allclose(words.agreement, found.agreement)
+    with pytest.raises(hw.Error, match="do not add up"):
+        hw.compare(stack, by="method", tokens=tokens).words()
+
+
 def test_metrics_are_a_dictionary_that_can_be_saved(stack, tmp_path):
     found = hw.metrics(stack)
     assert "rollout_entropy" in found._repr_html_()

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "headwater/result/generated_words.h"
 #include "headwater/result/merge.h"
 #include "tests/support/expect_error.h"
 
@@ -150,6 +151,73 @@ TEST(MergedWords, AreRefusedWhereValuesDoNotAddUp) {
   Attribution patches = result_of({"a", "##b"}, {1, 0, 0, 1});
   patches.source.patches = PatchGrid();
   expect_error(usage, {"patches of an image"}, [&] { merge_words(std::move(patches)); });
+}
+
+// Three prompt tokens "a b ##c", three generated "##d e ##f", two layers.
+Generated generated_text() {
+  Generated result;
+  result.prompt.name = "x";
+  result.prompt.tokens = {"a", "b", "##c"};
+  result.tokens = {"##d", "e", "##f"};
+  result.ids = {7, 8, 9};
+  result.layers = {0, 2};
+  result.choices.resize(3);
+  for (int s = 0; s < 3; ++s) {
+    Matrix values(3, 2);
+    for (int j = 0; j < 3; ++j)
+      for (int l = 0; l < 2; ++l) values(j, l) = static_cast<float>(100 * s + 10 * j + l);
+    result.values.push_back(std::move(values));
+  }
+  return result;
+}
+
+TEST(MergedWords, OfGeneratedTextAddThePromptAndAverageTheRows) {
+  Generated given = generated_text();
+  given.shown = 2;
+  const Generated words = merge_words(std::move(given));
+  EXPECT_EQ(words.prompt.tokens, (Tokens{"a", "bc"}));
+  EXPECT_EQ(words.tokens, (Tokens{"d", "ef"}));  // "##d" goes on with the prompt's last word
+  EXPECT_EQ(words.pieces, (Ranges{{0, 1}, {1, 3}}));
+  EXPECT_EQ(words.generated_pieces, (Ranges{{0, 1}, {1, 3}}));
+  EXPECT_EQ(words.ids, (std::vector<int>{7, 8, 9}));
+  EXPECT_EQ(words.shown, 1);
+  ASSERT_EQ(words.values.size(), 2u);
+  EXPECT_EQ(words.values[0](0, 1), 1);
+  EXPECT_EQ(words.values[0](1, 0), 10 + 20);
+  EXPECT_EQ(words.values[1](1, 1), (111 + 121 + 211 + 221) / 2);
+  EXPECT_TRUE(words.choices.empty());
+  EXPECT_EQ(words.notes, (Tokens{"3 prompt tokens merged to 2 words, 3 generated tokens to 2",
+                                 "how sure the model was of single tokens is left out"}));
+}
+
+TEST(MergedWords, OfRelevanceKeepTheSums) {
+  Generated given = generated_text();
+  given.values.clear();
+  given.relevance = Matrix(3, 6);
+  for (int s = 0; s < 3; ++s)
+    for (int j = 0; j < 3 + s; ++j) given.relevance(s, j) = static_cast<float>(s + j);
+  given.outputs = {3, 10, 22};
+  given.biases = {0, 0, 2};
+  const Generated words = merge_words(std::move(given));
+  ASSERT_EQ(words.relevance.columns(), 4);
+  EXPECT_EQ(words.outputs, (std::vector<double>{3, 16}));
+  EXPECT_EQ(words.biases, (std::vector<double>{0, 1}));
+  float sum = 0;
+  for (const float value : words.relevance.row(1)) sum += value;
+  EXPECT_EQ(sum, 16 - 1);
+}
+
+TEST(MergedWords, OfASpanCountWords) {
+  const auto spanned = [](Range span) {
+    Generated given = generated_text();
+    given.values.clear();
+    given.relevance = Matrix(1, 6);
+    given.outputs = given.biases = {0};
+    given.span = span;
+    return given;
+  };
+  EXPECT_EQ(merge_words(spanned({1, 3})).span, (Range{1, 2}));
+  expect_error(Error::Kind::usage, {"cuts a word"}, [&] { merge_words(spanned({0, 2})); });
 }
 
 }  // namespace

@@ -6,13 +6,11 @@ give the same (`frozen` and `attnlrp`). Anything else must raise headwater.Error
 from a tiny config is counted, not judged.
 """
 import argparse
-import json
-import os
-import subprocess
 import sys
 
 import sweep
-from sweep import Unknown, Wrong, judged, runnable, use
+import workers
+from sweep import Unknown, Wrong, judged, use
 
 LIMIT = 1e-6
 SAMPLE = ("AlbertForMaskedLM", "BartForConditionalGeneration", "BertForSequenceClassification", "BloomForCausalLM",
@@ -80,10 +78,10 @@ def check(model, inputs, rule):
 def try_class(name):
     import torch
     import transformers
-    from tiny import build
+    from tiny import ready
     try:
-        model = build(getattr(transformers, name), "eager")
-        inputs = in_double(one_item(runnable(model, False)[1]))
+        model, _, inputs = ready(getattr(transformers, name))
+        inputs = in_double(one_item(inputs))
         model = model.double()
         if hasattr(model, "set_experts_implementation"):
             model.set_experts_implementation("eager")  # grouped kernels take no double
@@ -94,35 +92,12 @@ def try_class(name):
     return [judged(rule, lambda rule=rule: check(model, inputs, rule)) for rule in ("frozen", "attnlrp")]
 
 
-def worker():
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    import warnings
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        print(json.dumps(try_class(line.strip())), file=out, flush=True)
-
-
-def start():
-    return subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True, bufsize=1)
-
-
-def run(names, report=lambda name, found: None):
-    """{class: [[rule, outcome, detail], ...]}"""
-    before, sweep.start = sweep.start, start
-    try:
-        return sweep.run(names, report)
-    finally:
-        sweep.start = before
-
-
 def main(names, sample):
     def report(name, cases):
         bad = [f"{case} {outcome}: {detail}" for case, outcome, detail in cases if outcome in ("wrong", "crash")]
         print(f"{name}: {'; '.join(bad) if bad else ', '.join(outcome for _, outcome, _ in cases)}", flush=True)
 
-    found = run(names or (list(SAMPLE) if sample else sweep.classes()), report)
+    found = workers.run(__file__, names or (list(SAMPLE) if sample else sweep.classes()), report)
     counts, why = sweep.reasons(found)
     for (case, outcome), count in sorted(counts.items()):
         print(f"{case} {outcome}: {count}")
@@ -138,4 +113,4 @@ if __name__ == "__main__":
     parser.add_argument("--sample", action="store_true", help="those that the tests run")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    sys.exit(worker() if asked.worker else main(asked.names, asked.sample))
+    sys.exit(workers.work(try_class) if asked.worker else main(asked.names, asked.sample))

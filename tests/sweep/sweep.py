@@ -9,19 +9,13 @@ import collections
 import json
 import os
 import re
-import select
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("TRANSFORMERS_VERBOSITY", "critical")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import workers
 
 LIMIT = 1e-5
-SECONDS = 100  # for one class, the import of torch included
 FAMILIES = ("MODEL_MAPPING_NAMES", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES", "MODEL_FOR_MASKED_LM_MAPPING_NAMES",
             "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES",
             "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES", "MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES",
@@ -145,42 +139,12 @@ def compare(model, inputs, seen):
 # -- the cases
 
 
-def fitted(model, inputs, error):
-    """Inputs with as many image tokens as the model has features, if its error says how many."""
-    import torch
-    numbers = re.search(r"tokens:? *(?:is )?(\d+).*?features:? *(?:is )?(\d+)", str(error), re.S)
-    token = getattr(model.config, "image_token_id", None) or getattr(model.config, "image_token_index", None)
-    if numbers is None or token is None or "pixel_values" not in inputs:
-        return None
-    each = int(numbers[2]) // len(inputs["input_ids"])
-    ids = torch.cat([torch.full((len(inputs["input_ids"]), each), token), inputs["input_ids"]], 1)
-    return dict(inputs, input_ids=ids, **({"attention_mask": torch.ones_like(ids)} if "attention_mask" in inputs else {}))
-
-
-def runnable(model, padded):
-    """The first inputs that the model takes: their name and the keywords."""
-    import torch
-    from tiny import inputs_of
-    errors = []
-    for name, inputs in inputs_of(model, padded):
-        for _ in range(2):
-            try:
-                with torch.no_grad():
-                    model(**inputs)
-                return name, inputs
-            except Exception as error:
-                errors.append(f"{type(error).__name__}: {error}")
-                inputs = fitted(model, inputs, error)
-                if inputs is None:
-                    break
-    raise ValueError(" || ".join(error[:110] for error in errors[:4]) or "no inputs are known")
-
-
 def forward(model, padded):
     import torch
 
     import headwater as hw
     from headwater.torch.interface import usable
+    from tiny_inputs import runnable
     name, inputs = runnable(model, padded)
     if not usable(model):
         try:
@@ -295,11 +259,10 @@ def judged(case, work):
 
 def try_class(name):
     import transformers
-    from tiny import build, takes
+    from tiny import ready
+    from tiny_inputs import takes
     try:
-        kind = getattr(transformers, name)
-        model = build(kind, "eager")
-        runnable(model, False)
+        model, _, _ = ready(getattr(transformers, name))
     except Exception as error:
         return [["build", "not built", f"{type(error).__name__}: {str(error)[:400]}"]]
     found = [judged("forward", lambda: forward(model, False))]
@@ -309,45 +272,6 @@ def try_class(name):
     if model.can_generate() and "input_ids" in takes(model):
         use(model, "eager")
         found.append(judged("generate", lambda: generate(model)))
-    return found
-
-
-# -- the run: one process does the work, another takes over if it dies
-
-
-def worker():
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    import warnings
-    warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        print(json.dumps(try_class(line.strip())), file=out, flush=True)
-
-
-def start():
-    return subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True, bufsize=1)
-
-
-def run(names, report=lambda name, found: None):
-    """{class: [[case, outcome, detail], ...]}"""
-    found, process = {}, start()
-    for name in names:
-        process.stdin.write(name + "\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], SECONDS)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            found[name] = json.loads(line)
-        else:
-            process.kill()
-            process.wait()
-            process = start()
-            found[name] = [["run", "crash", "the process died"] if ready else
-                           ["run", "unknown", f"took more than {SECONDS} s"]]
-        report(name, found[name])
-    process.stdin.close()
-    process.wait()
     return found
 
 
@@ -370,7 +294,7 @@ def main(names, sample):
         bad = [f"{case} {outcome}: {detail}" for case, outcome, detail in cases if outcome in ("wrong", "crash")]
         print(f"{name:48} " + (" | ".join(bad) or ", ".join(f"{case} {outcome}" for case, outcome, _ in cases)), flush=True)
 
-    found = run(names, report)
+    found = workers.run(__file__, names, report)
     counts, why = reasons(found)
     for outcome, each in why.items():
         print(f"\n{outcome}:")
@@ -386,10 +310,9 @@ def main(names, sample):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="classes of transformers; all without any")
     parser.add_argument("--sample", action="store_true", help="the thirty that the tests run")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    sys.exit(worker() if asked.worker else main(asked.names, asked.sample))
+    sys.exit(workers.work(try_class) if asked.worker else main(asked.names, asked.sample))

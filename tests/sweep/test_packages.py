@@ -1,4 +1,4 @@
-"""Captures of models that peft wraps, and of torch's own FlexAttention.
+"""Captures of models that peft, sentence-transformers and accelerate wrap, and of torch's own FlexAttention.
 
 `make sweep` installs the packages of requirements.txt in build/sweep and runs this; otherwise what is missing is
 skipped by name.
@@ -106,3 +106,96 @@ def test_flex_attention_itself(name, monkeypatch):
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=ids, attention_mask=mask)
     assert off(seen.rollout(item=1), hw.rollout(truth, attention_mask=mask, item=1).values) < LIMIT
+
+
+# -- sentence-transformers
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    """A SentenceTransformer of a tiny BERT, with a tokenizer of a few words."""
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed; make sweep installs it")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "key", "##s", "to", "cabinet", "a", "dog"]
+    pieces = Tokenizer(models.WordPiece({word: k for k, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    pieces.pre_tokenizer = pre_tokenizers.Whitespace()
+    pieces.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    folder = tmp_path_factory.mktemp("sentences")
+    PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+                            sep_token="[SEP]").save_pretrained(folder)
+    make(*TEXT["bert"]).save_pretrained(folder)
+    return SentenceTransformer(modules=[Transformer(str(folder)), Pooling(32)], device="cpu")
+
+
+def test_sentence_transformers_give_what_eager_attention_gives(sentences):
+    texts = ["a dog", "the keys to the cabinet"]  # encode() puts the longest first
+    with torch.no_grad(), hw.capture(sentences, tokenizer=sentences.tokenizer) as seen:
+        sentences.encode(texts)
+    assert seen.how == "interface"
+    model = make(*TEXT["bert"])
+    for item, text in enumerate(texts[::-1]):
+        inputs = sentences.tokenizer(text, return_tensors="pt")
+        found = seen.rollout(item=item)
+        assert found.tokens == sentences.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
+        assert off(found, hw.rollout(eager(model, **inputs)).values) < LIMIT
+    assert found.tokens == ["[CLS]", "a", "dog", "[SEP]"]
+    assert seen.rollout(item=0).words().tokens == ["[CLS]", "the", "keys", "to", "the", "cabinet", "[SEP]"]
+
+
+def test_two_encodes_are_two_calls(sentences):
+    with torch.no_grad(), hw.capture(sentences) as seen:
+        sentences.encode(["a dog"])
+        sentences.encode(["the keys to the cabinet"])
+    assert [seen.rollout(call=k).shape for k in range(2)] == [(4, 4), (8, 8)]
+    with pytest.raises(hw.Error, match="call"):
+        seen.rollout()
+
+
+# -- accelerate: weights that are brought when a layer runs
+
+
+def brought(kind, tmp_path):
+    accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed; make sweep installs it")
+    model = make(*TEXT["llama"], attention="sdpa")
+    if kind == "cpu":
+        return accelerate.cpu_offload(model, torch.device("cpu"))
+    if kind == "disk":
+        return accelerate.disk_offload(model, str(tmp_path), torch.device("cpu"))
+    places = {"model.embed_tokens": "cpu", "model.rotary_emb": "cpu", "model.norm": "cpu", "lm_head": "cpu",
+              "model.layers.0": "cpu", "model.layers.1": "disk", "model.layers.2": "disk"}
+    return accelerate.dispatch_model(model, places, main_device="cpu", offload_dir=str(tmp_path), force_hooks=True)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "disk", "map"])
+def test_offloaded_layers_give_what_eager_attention_gives(kind, tmp_path):
+    ids, mask, _ = ids_and_mask("right")
+    truth = eager(make(*TEXT["llama"]), input_ids=ids, attention_mask=mask)
+    model = brought(kind, tmp_path)
+    assert any(one.device.type == "meta" for one in model.parameters()), "nothing was taken away"
+    with torch.no_grad(), hw.capture(model) as seen:
+        model(input_ids=ids, attention_mask=mask)
+    for item in range(2):
+        assert off(seen.rollout(item=item), hw.rollout(truth, attention_mask=mask, item=item).values) < LIMIT
+    plain = make(*TEXT["llama"], attention="sdpa")
+    with torch.no_grad(), hw.capture(plain) as expected:
+        plain(input_ids=ids, attention_mask=mask)
+    assert dict(seen.metrics()) == pytest.approx(dict(expected.metrics()), abs=LIMIT)
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(ids[:1, :6], attention_mask=mask[:1, :6], max_new_tokens=3, min_new_tokens=3, do_sample=False)
+    whole = eager(make(*TEXT["llama"]), input_ids=out[:, :-1])
+    assert off(seen.generation().M, hw.rollout(whole, by_layer=True).values[:, 5:, :6].permute(1, 2, 0)) < LIMIT
+
+
+def test_gradients_of_offloaded_layers_are_the_models_and_relevance_is_refused(tmp_path):
+    ids = ids_and_mask("none")[0][:1]
+    found = []
+    for model in (make(*TEXT["llama"], attention="sdpa"), brought("cpu", tmp_path)):
+        with hw.capture(model) as seen:
+            model(input_ids=ids)
+        found.append(seen.gradient(7).values)
+    assert off(*found) < LIMIT
+    with pytest.raises(hw.Error, match="on the meta device"):
+        seen.relevance(7)

@@ -1,6 +1,7 @@
 """Some classes of the sweep of relevance: kept sums and equal ways through attention, or refused, as fixed here."""
 import pytest
 import relevance
+import workers
 
 REFUSED = {("FunnelForSequenceClassification", "frozen"), ("FunnelForSequenceClassification", "attnlrp"),
            ("MixtralForCausalLM", "attnlrp"), ("Qwen3NextForCausalLM", "frozen"), ("Qwen3NextForCausalLM", "attnlrp")}
@@ -8,7 +9,7 @@ REFUSED = {("FunnelForSequenceClassification", "frozen"), ("FunnelForSequenceCla
 
 @pytest.fixture(scope="module")
 def found():
-    return relevance.run(relevance.SAMPLE)
+    return workers.run(relevance.__file__, relevance.SAMPLE)
 
 
 @pytest.mark.parametrize("rule", ["frozen", "attnlrp"])

@@ -1,6 +1,7 @@
 """Thirty classes of the sweep: equal to eager attention, or refused; which of the two is fixed here."""
 import pytest
 import sweep
+import workers
 
 REFUSED = {"CLIPModel", "FunnelModel", "JambaForCausalLM", "LEDForConditionalGeneration",
            "LongT5ForConditionalGeneration", "Qwen3NextForCausalLM", "SegformerForImageClassification", "SwinModel"}
@@ -8,7 +9,7 @@ REFUSED = {"CLIPModel", "FunnelModel", "JambaForCausalLM", "LEDForConditionalGen
 
 @pytest.fixture(scope="module")
 def found():
-    return sweep.run(sweep.SAMPLE)
+    return workers.run(sweep.__file__, sweep.SAMPLE)
 
 
 def test_the_sample_is_thirty_classes():

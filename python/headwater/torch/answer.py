@@ -66,8 +66,9 @@ class Answer:
         return rows
 
     def notes_of(self, mended: Mended, item: int) -> list[str]:
-        """What to note about a result of an item, once its maps are made."""
-        count = sum(sum(rows.values()) for (which, _), rows in mended.items() if which == item)
+        """What to note about a result of an item, once its maps are made. The next result begins to count anew."""
+        own = [place for place in mended if place[0] == item]
+        count = sum(sum(mended.pop(place).values()) for place in own)
         return self.notes + ([f"{count} row(s) of heads with NaN or infinite weights became identity rows"] if count
                              else [])
 
@@ -126,6 +127,8 @@ def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
     check_shapes(run, records, layers, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
     first = next(entry for entry in run.entries if entry.record is not None)
     assert first.record is not None
+    if any(record.dropout for record in records):
+        notes.append("the model ran with dropout; these are its probabilities before dropout")
     given = asked.get("attention_mask")
     given = seen._attention_mask if given is None else given
     real, noted = real_positions(first.record, first.told, given)

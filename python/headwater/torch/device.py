@@ -247,6 +247,15 @@ def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
         matrices, gone = roll(maps, k, options, list(range(len(maps.tokens[k]))), False)
         total.add(maps.map(k, range(len(maps.heads))[layer], "mean"), matrices[0])
         empty += gone
-    notes = dict.fromkeys(note for k in range(len(maps.tokens)) for note in maps.notes(k))
+    notes = pooled_notes([maps.notes(k) for k in range(len(maps.tokens))])
     total.heads = maps.heads
     return total.metrics(options, layer, maps.name, [*notes, *([_engine.empty_rows_note(empty, options)] if empty else [])])
+
+
+def pooled_notes(items: list[list[str]]) -> list[str]:
+    """The notes of all items of one result, as the engine words them."""
+    if len(items) == 1:
+        return items[0]
+    shared = [note for note in items[0] if all(note in other for other in items)]
+    return [f"in each item: {note}" for note in shared] + \
+        [f"item {k}: {note}" for k, notes in enumerate(items) for note in notes if note not in shared]

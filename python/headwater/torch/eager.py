@@ -36,7 +36,8 @@ def begin(capture: Recording, modules: list[torch.nn.Module]) -> None:
                 capture._keep(of_weights(part, capture._fuse), module, "eager")
                 if capture._asked and isinstance(out, tuple) and not (wanted and wanted[-1]):
                     # Nobody else wants them. Some models look at their shape, so something of that shape stays.
-                    return (*out[:place], part.new_zeros(()).expand(part.shape), *out[place + 1:])
+                    rest = (*out[:place], part.new_zeros(()).expand(part.shape), *out[place + 1:])
+                    return type(out)(*rest) if hasattr(out, "_fields") else rest  # of a named tuple
                 return None
         return None
 

@@ -15,7 +15,7 @@ from ..errors import Error
 from ..image import ImageTokens
 from ..image import named as named_images
 from ..steps import Map, Step, rows_of_text, whole_rows
-from ..generated import Generation, follow, places_of, prompt_of
+from ..generated import Generation, follow, places_of, prompt_of, within
 from .images import places_of as image_places
 from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
@@ -33,10 +33,25 @@ class Text:
     prompt: int | None = None
     mask: Tensor | None = None
     sequences: Tensor | None = None
+    ends: tuple[int, ...] = ()
 
     @property
     def first(self) -> Record:
         return self.layers[0][0]
+
+
+def written(text: Text, row: int, first: int) -> tuple[Tensor | None, list[str]]:
+    """The tokens of one returned text, of which generate() wrote those from `first` on, and what to note.
+
+    generate() fills up a text that ended before others of its batch. What comes after the end is nobody's word.
+    """
+    if text.sequences is None:
+        return None, []
+    tokens = text.sequences[row]
+    for place in range(first, len(tokens) - 1):
+        if int(tokens[place]) in text.ends and bool((tokens[place + 1:] == tokens[-1]).all()):
+            return tokens[:place + 1], [f"the text ended {len(tokens) - 1 - place} token(s) before the longest of its batch"]
+    return tokens, []
 
 
 def texts_of(seen: Recording, stack: Stack, call: int | None) -> Text:
@@ -46,7 +61,7 @@ def texts_of(seen: Recording, stack: Stack, call: int | None) -> Text:
         number = one_of(generates, call, seen, stack, "generate()")
         runs = [run for run in stack.runs if run.one.generate == number]
         made = seen._frames.generated[number]
-        return Text(runs, layers_each(seen, runs), made.prompt, made.mask, made.sequences)
+        return Text(runs, layers_each(seen, runs), made.prompt, made.mask, made.sequences, made.ends)
     loops: list[list[Run]] = []
     for run in stack.runs:
         if loops and goes_on(loops[-1][-1], run):
@@ -130,18 +145,19 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     else:
         told = prompt_mask(text, m)
         mask = None if told is None else told[places[0] * len(told) // first.batch]
-    count = None
+    row = 0
     if text.sequences is not None:
-        count = text.sequences.shape[1] - (text.prompt or 0)
+        row = within(item, len(text.sequences)) if beam_indices is not None else places[0] * len(text.sequences) // first.batch
+    whole, ended = written(text, row, text.prompt or 0)
+    count = None if whole is None else len(whole) - (text.prompt or 0)
     kept = None if mask is None else to_numpy(mask)
     if seen._tokenizer is not None:
         name = seen._tokenizer.convert_ids_to_tokens
         if prompt is None and ids is not None:
             own = to_numpy(ids[places[0]][:m])
             prompt = name((own if kept is None else own[kept]).tolist())
-        if generated is None and text.sequences is not None:
-            row = item if beam_indices is not None else places[0] * len(text.sequences) // first.batch
-            generated = name(text.sequences[row, (text.prompt or 0):].tolist())
+        if generated is None and whole is not None:
+            generated = name(whole[(text.prompt or 0):].tolist())
     config = getattr(seen.model, "config", None)
     real = None if mask is None or bool(mask.all()) else mask.nonzero()[:, 0]
     own_ids = None if ids is None else ids[places[0]:places[0] + 1, :m]
@@ -152,6 +168,7 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
         prompt = named_images(list(prompt), images)
     out = follow(steps_of(text, places), Kind(first.kept), prompt, generated, kept, position, words, m, count)
     out.images = images
+    out.notes += ended
     return out
 
 
@@ -250,7 +267,9 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
     item = prompt_of(places, batch, first.kept)
     given = attention_mask if attention_mask is not None else seen._attention_mask
     real = real_positions(first, own[0].entries[0].told, given)[0][item]
-    kept = text.sequences.shape[1] - 1 if text.sequences is not None else None
+    row = places[0] * len(text.sequences) // batch if text.sequences is not None else 0
+    whole, ended = written(text, row, 1)  # a decoder begins with a token of its own, which may be one that ends texts
+    kept = len(whole) - 1 if whole is not None else None
     begins, news = [run.one.before for run in text.runs], [records[0].queries for records in text.layers]
     chosen = rows_of_text(begins, news)[:kept]
     if decoder_attention_mask is not None or len(text.runs) == 1 and generate is None:
@@ -275,8 +294,10 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
     if seen._tokenizer is not None:
         source_tokens, target_tokens = named(seen, own[0], text, item, places[0], real, wanted, len(chosen),
                                              source_tokens, target_tokens)
-    return compose(encoded, len(source), stacked(text.layers, None, True), stacked(between, real, False),
-                   len(between[0]), Kind(first.kept), source_tokens, target_tokens, words)
+    out = compose(encoded, len(source), stacked(text.layers, None, True), stacked(between, real, False),
+                  len(between[0]), Kind(first.kept), source_tokens, target_tokens, words)
+    out.notes += ended
+    return out
 
 
 def named(seen: Recording, encoder: Run, text: Text, item: int, place: int, real: Positions, target: NumPyArray | None,

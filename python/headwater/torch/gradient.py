@@ -20,6 +20,7 @@ from ..arrays import Kind
 from ..errors import Error
 from .device import DeviceAttribution, pick, roll
 from .answer import Answer
+from .class_names import class_number
 from .maps import Maps
 from .padding import told_mask
 from .products import float_product
@@ -197,12 +198,7 @@ def number_of(seen: Recording, name: Any, count: int) -> int:
     """The number of a class by its name in the model's config."""
     if not isinstance(name, str):
         return int(name)
-    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
-    found = [int(number) for number, label in labels.items() if label == name]
-    if len(found) == 1 and found[0] < count:
-        return found[0]
-    there = ", ".join(str(label) for label in list(labels.values())[:12]) or "none"
-    raise Error(f"`target` '{name}': is no class of the model's config; there are {there}, and 'best'")
+    return class_number(seen.model, name, count)
 
 
 def positive(record: Record, gradient: Tensor, item: int, fuse: str, real: Positions) -> Tensor:

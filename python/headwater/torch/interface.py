@@ -27,7 +27,7 @@ HARMLESS = {"dropout", "scaling", "is_causal", "sliding_window", "softcap", "s_a
             "output_attentions", "output_hidden_states", "return_dict", "use_cache", "cache_position", "position_ids",
             "position_embeddings", "num_items_in_batch", "labels", "past_key_values", "input_ids", "logits_to_keep",
             "cache", "layer_idx", "output_router_logits", "cross_attention_cache", "inputs_embeds", "cu_seq_lens_q",
-            "cu_seq_lens_k", "max_length_q", "max_length_k"}
+            "cu_seq_lens_k", "max_length_q", "max_length_k", "mm_token_type_ids"}
 
 users: list[Recording] = []  # the captures that need the wrapped registry
 wrapped: dict[str, Callable[..., Any] | None] = {}  # what was in the registry
@@ -50,7 +50,9 @@ def rename_eager(capture: Recording, mapping: Any) -> None:
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
     mapping._global_mapping[EAGER] = wrapper("eager", None)
     ALL_MASK_ATTENTION_FUNCTIONS._global_mapping[EAGER] = ALL_MASK_ATTENTION_FUNCTIONS["eager"]
-    for config in {id(module.config): module.config for module in capture._names if hasattr(module, "config")}.values():
+    knowing = [module for module in capture._names if hasattr(module, "config") and
+               hasattr(sys.modules.get(type(module).__module__), "ALL_ATTENTION_FUNCTIONS")]  # ModernBERT has a list of its own
+    for config in {id(module.config): module.config for module in knowing}.values():
         if getattr(config, "_attn_implementation_internal", None) in ("eager", EAGER):
             switches.replace(capture, config, "_attn_implementation_internal", lambda _: EAGER)
 

@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor
@@ -132,11 +132,14 @@ def parameters_of(kind: type[torch.nn.Module]) -> tuple[str, ...]:
 
 
 def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call that are in NAMES; a dictionary as first argument counts as keywords."""
+    """The arguments of a call that are in NAMES; a dictionary as first argument counts as keywords.
+
+    A tokenizer's BatchEncoding is a mapping, but no dict.
+    """
     found = {name: words[name] for name in NAMES if words.get(name) is not None}
     if not args:
         return found
-    if isinstance(args[0], dict):
+    if isinstance(args[0], Mapping):
         found |= {name: args[0][name] for name in NAMES if args[0].get(name) is not None}
     for name, value in zip(parameters_of(type(module)), args):
         if name in NAMES and value is not None:
@@ -166,6 +169,7 @@ class Generated:
     prompt: int | None = None  # the length of its ids
     mask: Tensor | None = None  # [B, m]
     sequences: Tensor | None = None
+    ends: tuple[int, ...] = ()  # the tokens that end a text
 
 
 class Thread:

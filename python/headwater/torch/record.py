@@ -183,6 +183,9 @@ class Record:
         """
         self._need_numbers()
         map = self._map(item, fuse, rows, real, real_keys)
+        if fuse in ("max", "min") and self.query is not None and not self._is_finite(item):
+            # The kernels' maximum of NaN and a number is the number. A sum shows them all.
+            map[~torch.isfinite(self._map(item, "mean", rows, real, real_keys).sum(-1))] = torch.nan
         if nan == "keep":
             return map
         bad = ~torch.isfinite(map.sum(-1))
@@ -196,6 +199,10 @@ class Record:
         row = rows.start + int(bad.nonzero()[0])
         raise Error(f"{self.name or 'capture'}: row {row} of item {item} holds a number that is not finite, expected "
                     "probabilities; the model computed it: check its weights and precision, or say `nan`='identity'")
+
+    def _is_finite(self, item: int) -> bool:
+        """Whether all queries and keys of an item are numbers."""
+        return bool(torch.isfinite(self.q[item]).all()) and bool(torch.isfinite(self.k[item]).all())
 
     def _map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions) -> Tensor:
         if self.weights is not None:

@@ -338,12 +338,22 @@ def prompt_of(args: tuple[Any, ...], words: dict[str, Any]) -> int | None:
     return None
 
 
+def ends_of(module: torch.nn.Module, words: dict[str, Any]) -> tuple[int, ...]:
+    """The tokens at which generate() ends a text."""
+    for one in (words, words.get("generation_config"), getattr(module, "generation_config", None)):
+        ends = one.get("eos_token_id") if isinstance(one, dict) else getattr(one, "eos_token_id", None)
+        if ends is not None:
+            return tuple(torch.as_tensor(ends).reshape(-1).tolist())
+    return ()
+
+
 def counted_generate(module: torch.nn.Module, generate: Callable[..., Any]) -> Callable[..., Any]:
     """generate() that marks the passes that it makes."""
     @functools.wraps(generate)
     def call(*args: Any, **words: Any) -> Any:
         threads, mask = [], words.get("attention_mask")
-        made = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None)
+        made = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None,
+                         ends=ends_of(module, words))
         for capture in switches.sharing(module):
             thread = capture._frames.thread
             if thread.generate is None:

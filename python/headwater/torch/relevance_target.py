@@ -10,6 +10,7 @@ from torch import Tensor
 from ..arguments import make_options
 from ..errors import Error
 from .answer import Answer
+from .class_names import class_number
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -120,7 +121,7 @@ def number_of(seen: Recording, wanted: Any, line: Tensor, taken: int | None, wor
     if wanted == "best":
         order = line.detach().argsort(descending=True)[:2].tolist()
         return int(next((one for one in order if one != taken), order[0]))
-    number = named(seen, wanted, words) if isinstance(wanted, str) and not wanted.lstrip("-").isdigit() else None
+    number = named(seen, wanted, words, count) if isinstance(wanted, str) and not wanted.lstrip("-").isdigit() else None
     try:
         number = int(wanted) if number is None else number
     except (TypeError, ValueError):
@@ -133,8 +134,7 @@ def number_of(seen: Recording, wanted: Any, line: Tensor, taken: int | None, wor
     return number
 
 
-def named(seen: Recording, name: str, words: bool) -> int:
-    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
+def named(seen: Recording, name: str, words: bool, count: int) -> int:
     if words:
         find = getattr(seen._tokenizer, "convert_tokens_to_ids", None)
         number = find(name) if find is not None else None
@@ -143,11 +143,7 @@ def named(seen: Recording, name: str, words: bool) -> int:
             return int(number)
         raise Error(f"`target` '{name}': is no word of the capture's tokenizer, expected one of its tokens; give the "
                     "number of the token, or capture with tokenizer=...")
-    found = [int(number) for number, label in labels.items() if label == name]
-    if len(found) == 1:
-        return found[0]
-    there = ", ".join(str(label) for label in list(labels.values())[:12]) or "none"
-    raise Error(f"`target` '{name}': is no class of the model's config; there are {there}, and 'best'")
+    return class_number(seen.model, name, count)
 
 
 def logit(seen: Recording, line: Tensor, number: int, row: int, words: bool) -> Logit:

@@ -57,6 +57,10 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
     `start` is the list of layers whose rows are wanted, `starts` all such lists of the model. `positions`: the only
     tokens whose logits are needed, if the model can be told so.
     """
+    away = next((name for name, one in model.named_parameters() if one.device.type == "meta"), None)
+    if away is not None:
+        raise Error(f"relevance: the weight '{away}' is on the meta device: accelerate brings it only while its layer runs, "
+                    "expected weights that stay; load the model without offloading")
     network = Network(rule, length)
     stand = Stand()
     names = {module: name for name, module in model.named_modules()}

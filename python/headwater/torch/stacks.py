@@ -173,6 +173,8 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
            (stack.container not in seen or any(run.records for run in stack.runs))]
     likely = [stack for stack in own if stack.square or stack.container is not None] or own or stacks
     if len(likely) == 1:
+        check_encoder(likely[0], model)
+        check_across(likely[0], stacks, model)
         return likely[0]
     for rule in (encoders, writers):
         found = rule(likely, stacks, model)
@@ -180,6 +182,32 @@ def choose(stacks: list[Stack], asked: str | None, model: torch.nn.Module) -> St
             return found[0]
     raise Error(f"{type(model).__name__}: has several stacks of attention, expected one to be chosen; choose it with "
                 f"`stack`:{listed(likely)}")
+
+
+def check_encoder(only: Stack, model: torch.nn.Module) -> None:
+    """Raises if only the decoder of an encoder-decoder model ran: who asks nothing more means the encoder."""
+    parts = only.name.split(".")
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False) and "decoder" in parts and \
+            any(name.rpartition(".")[2] == "encoder" for name, _ in model.named_modules()):
+        raise Error(f"{type(model).__name__}: only its decoder ran, expected the encoder too; capture the call that runs "
+                    f"the encoder, or choose the decoder with `stack`:{listed([only])}")
+
+
+def check_across(only: Stack, stacks: list[Stack], model: torch.nn.Module) -> None:
+    """Raises if layers also attend to another input as long as their own, as those that compare two images do.
+
+    Decoders attend to their encoder, and their self attention alone is what they return as attention.
+    """
+    config = getattr(model, "config", None)
+    if any(getattr(config, name, False) for name in ("is_encoder_decoder", "is_decoder", "add_cross_attention")):
+        return
+    layers = dict(model.named_modules()).get(only.container or "", model)
+    if any("Decoder" in type(layer).__name__ for layer in layers.children()):
+        return
+    others = [stack for stack in stacks if stack.across and stack.square and stack.container == only.container]
+    if others:
+        raise Error(f"{type(model).__name__}: its layers also attend from one input to another, expected self attention "
+                    f"alone; choose a part with `stack`:{listed([only, *others])}")
 
 
 def named(stacks: list[Stack], asked: str) -> Stack:
