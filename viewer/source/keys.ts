@@ -58,11 +58,10 @@ export function listen(session: Session, actions: Actions): () => void {
     }
     if (typing && (target as HTMLInputElement).type !== "range") return;
     const { state } = session;
-    const { kind } = session.item;
     if (event.key === "?") actions.help();
     else if (event.key === "l")
       session.update({ theme: next(["system", "light", "dark"] as const, state.theme) });
-    else if (kind !== "attribution" && kind !== "comparison") return;
+    else if (!session.shows) return;
     else if (event.key === "t") session.update({ ask: state.ask === "from" ? "to" : "from", pinned: [] });
     else if (event.key === "u") session.update({ unit: next(UNITS, state.unit) });
     else if (event.key === "s") session.update({ hide: !state.hide });

@@ -1,6 +1,7 @@
 // How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
 // layers as a graph.
 import type { Attribution, Cut } from "./contract";
+import { ink, made, on, onResize, penOn, say } from "./draw";
 import { graphOf } from "./graph";
 import type { Grid } from "./grid";
 import { paintPooled } from "./pool";
@@ -21,9 +22,9 @@ interface Strip {
 }
 
 export class LayersView {
-  readonly root = document.createElement("div");
-  private readonly strip = document.createElement("canvas");
-  private readonly graph = document.createElement("div");
+  readonly root = made("div", "layers");
+  private readonly strip = made("canvas");
+  private readonly graph = made("div", "graph");
   private shown: Strip | null = null;
   private ways: Ways | null = null;
   private heads: Grid | null = null;
@@ -34,16 +35,16 @@ export class LayersView {
     private readonly session: Session,
     private readonly roller: Roller,
   ) {
-    this.root.className = "layers";
-    this.graph.className = "graph";
-    this.strip.setAttribute("role", "img");
+    this.strip.role = "img";
     this.root.append(this.strip, this.graph);
-    new ResizeObserver(() => this.paint()).observe(this.root);
-    this.strip.addEventListener("pointermove", (event) => this.point(event));
-    this.strip.addEventListener("pointerleave", hideTip);
-    this.strip.addEventListener("click", (event) => {
-      const at = this.at(event);
-      if (at && session.one.by_layer) session.setLayer(at.layer);
+    onResize(this.root, () => this.paint());
+    on(this.strip, {
+      pointermove: (event) => this.point(event),
+      pointerleave: hideTip,
+      click: (event) => {
+        const at = this.at(event);
+        if (at && session.one.by_layer) session.setLayer(at.layer);
+      },
     });
   }
 
@@ -132,10 +133,6 @@ export class LayersView {
     if (!shown || !session.grids) return;
     const high = Math.min(240, Math.max(60, 16 * shown.rows.length));
     const wide = this.root.clientWidth;
-    const ratio = devicePixelRatio || 1;
-    strip.style.height = `${high}px`;
-    strip.width = Math.round(wide * ratio);
-    strip.height = Math.round(high * ratio);
     const columns = shown.rows[0]!.length;
     const values = new Float32Array(columns * shown.rows.length);
     shown.rows.forEach((row, l) => values.set(row, (shown.rows.length - 1 - l) * columns));
@@ -145,25 +142,23 @@ export class LayersView {
       shade,
       session.palette.table,
     );
-    const pen = strip.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const pen = penOn(strip, wide, high);
     pen.imageSmoothingEnabled = columns > wide;
     pen.drawImage(picture, 34, 0, wide - 34, high);
-    const style = getComputedStyle(this.root);
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.fillStyle = ink("soft");
     const cell = high / shown.rows.length;
     const every = Math.ceil(12 / cell);
     shown.names.forEach((name, l) => {
       if (l % every === 0) pen.fillText(name, 28, high - (l + 0.5) * cell);
     });
-    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.strokeStyle = ink("accent");
     pen.lineWidth = 2;
     pen.strokeRect(35, high - (shown.chosen + 1) * cell + 1, wide - 36, cell - 2);
-    strip.setAttribute(
-      "aria-label",
+    say(
+      strip,
       `${shown.rows.length} layers by ${columns} inputs for ${session.labelOf(session.answer.question)}`,
     );
   }
@@ -247,9 +242,11 @@ export class LayersView {
       { level: 0, token: one.rows[0]!, size: 1 },
       { level: end - first, token: one.columns![0]!, size: 1 },
     ];
-    const caption = document.createElement("p");
-    caption.className = "soft";
-    caption.textContent = "The cut: together these weights limit the flow from the output to the input.";
+    const caption = made(
+      "p",
+      "soft",
+      "The cut: together these weights limit the flow from the output to the input.",
+    );
     this.graph.append(
       caption,
       graphOf({
@@ -274,14 +271,10 @@ interface Arcs {
 }
 
 function tableOf(caption: string, head: string[]): HTMLTableElement {
-  const table = document.createElement("table");
+  const table = made("table");
   table.createCaption().textContent = caption;
   const row = table.createTHead().insertRow();
-  for (const name of head) {
-    const cell = document.createElement("th");
-    cell.textContent = name;
-    row.append(cell);
-  }
+  for (const name of head) row.append(made("th", "", name));
   table.createTBody();
   return table;
 }

@@ -1,4 +1,5 @@
 // A matrix drawn into fewer pixels than it has cells: each pixel has the largest of its cells.
+import { made } from "./draw";
 import type { Lens } from "./lens";
 import type { Shade } from "./scale";
 
@@ -37,7 +38,7 @@ export function pool(
 }
 
 export function paintPooled(pooled: Pooled, shade: Shade, table: Uint8Array): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
+  const canvas = made("canvas");
   canvas.width = pooled.width;
   canvas.height = pooled.height;
   const pen = canvas.getContext("2d")!;

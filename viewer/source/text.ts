@@ -1,6 +1,7 @@
 // The text, shaded. Spans hold the words and never change; a canvas below them holds the colours, because
 // thousands of spans cannot change colour within a frame.
 import type { Tokens } from "./contract";
+import { ink, made, on, onResize, penOn, say } from "./draw";
 import type { Session } from "./session";
 import { written } from "./scale";
 import { hideTip, showTip } from "./tip";
@@ -17,10 +18,10 @@ const QUIET = 0.1; // a paragraph folds if it has no shade above this
 const LONG = 60; // tokens, from which a paragraph may fold
 
 export class TextView {
-  readonly root = document.createElement("div");
-  private readonly scroller = document.createElement("div");
-  private readonly content = document.createElement("div");
-  private readonly canvas = document.createElement("canvas");
+  readonly root = made("div", "text");
+  private readonly scroller = made("div", "scroller");
+  private readonly content = made("div", "content");
+  private readonly canvas = made("canvas");
   private spans: HTMLElement[] = [];
   private paragraphs: { element: HTMLElement; tokens: number[] }[] = [];
   private boxes: Box[] | null = null;
@@ -34,31 +35,27 @@ export class TextView {
     private readonly isOutput: boolean,
     label: string,
   ) {
-    this.root.className = "text";
-    this.scroller.className = "scroller";
-    this.scroller.tabIndex = 0;
-    this.scroller.setAttribute("role", "group");
-    this.scroller.setAttribute("aria-label", `${label}: arrow keys move, Enter pins`);
-    const under = document.createElement("div");
-    under.className = "under";
+    const { scroller, content } = this;
+    scroller.tabIndex = 0;
+    scroller.role = "group";
+    say(scroller, `${label}: arrow keys move, Enter pins`);
+    const under = made("div", "under");
     under.append(this.canvas);
-    this.content.className = "content";
-    this.scroller.append(under, this.content);
-    this.root.append(this.scroller);
-    this.scroller.addEventListener("scroll", () => this.paint(), { passive: true });
-    new ResizeObserver(() => {
+    scroller.append(under, content);
+    this.root.append(scroller);
+    onResize(scroller, () => {
       this.boxes = null;
       if (session.grids) this.paint();
-    }).observe(this.scroller);
-    this.content.addEventListener("pointermove", (event) => {
-      if (event.pointerType === "mouse") this.point(event);
     });
-    this.content.addEventListener("pointerleave", () => {
-      hideTip();
-      session.hover(null);
+    on(scroller, { scroll: () => this.paint(), keydown: (event) => this.key(event) });
+    on(content, {
+      pointermove: (event) => event.pointerType === "mouse" && this.point(event),
+      pointerleave: () => {
+        hideTip();
+        session.hover(null);
+      },
+      click: (event) => this.click(event),
     });
-    this.content.addEventListener("click", (event) => this.click(event));
-    this.scroller.addEventListener("keydown", (event) => this.key(event));
   }
 
   private get ask(): "from" | "to" {
@@ -160,7 +157,7 @@ export class TextView {
       const gap =
         before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
       if (gap) paragraph.element.append(gap);
-      const span = document.createElement("span");
+      const span = made("span");
       span.dataset["t"] = String(t);
       if (special.has(t) || text === "") {
         span.className = "chip";
@@ -176,7 +173,7 @@ export class TextView {
   }
 
   private newParagraph() {
-    const element = document.createElement("p");
+    const element = made("p");
     element.dir = "auto";
     const paragraph = { element, tokens: [] as number[] };
     this.content.append(element);
@@ -198,10 +195,8 @@ export class TextView {
         tokens.every((t) => !(Math.abs(answer.shade.of(answer.values[units.of[t]!]!)) > QUIET));
       element.classList.toggle("folded", quiet);
       if (!quiet) return;
-      const button = document.createElement("button");
+      const button = made("button", "fold", `\u2026 ${tokens.length} quiet tokens`);
       button.dataset["fold"] = String(k);
-      button.className = "fold";
-      button.textContent = `\u2026 ${tokens.length} quiet tokens`;
       element.before(button);
     });
     this.boxes = null;
@@ -255,18 +250,8 @@ export class TextView {
     const { session, canvas } = this;
     if (!session.grids || !this.tokens) return;
     this.boxes ??= this.measure();
-    const ratio = devicePixelRatio || 1;
-    const width = this.scroller.clientWidth;
     const height = this.scroller.clientHeight;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = penOn(canvas, this.scroller.clientWidth, height);
     const { question, values, shade } = session.answer;
     const { palette } = session;
     const units = session.units(this.tokens);
@@ -277,9 +262,7 @@ export class TextView {
     const dx = origin.left - frame.left - this.scroller.clientLeft;
     const dy = origin.top - frame.top - this.scroller.clientTop;
     const flip = new Set<number>();
-    const style = getComputedStyle(this.root);
-    const ink = style.getPropertyValue("--accent");
-    const pad = 1;
+    const [accent, line, soft] = [ink("accent"), ink("line"), ink("soft")];
     const { boxes } = this;
     const found = session.state.search.toLowerCase();
     for (let k = 0; k < boxes.length; k++) {
@@ -300,27 +283,27 @@ export class TextView {
       if (size !== 0) {
         pen.fillStyle = palette.css(size);
         pen.beginPath();
-        pen.roundRect(x + dx - pad / 2, y - 1, wide + pad, box.height + 2, 3);
+        pen.roundRect(x + dx - 0.5, y - 1, wide + 1, box.height + 2, 3);
         pen.fill();
         if (palette.flips(size)) flip.add(box.token);
       }
       if (asked.has(unit)) {
-        pen.strokeStyle = ink;
+        pen.strokeStyle = accent;
         pen.lineWidth = 2;
         pen.beginPath();
         pen.roundRect(box.x + dx - 1.5, y - 2, box.width + 3, box.height + 4, 4);
         pen.stroke();
       }
       if (found && this.tokens.labels[box.token]!.toLowerCase().includes(found)) {
-        pen.fillStyle = ink;
+        pen.fillStyle = accent;
         pen.fillRect(box.x + dx, y + box.height + 1, box.width, 2);
       }
       if (session.twoTexts && !session.signed && this.isOutput && !this.isInput) {
         const r = session.lens.rowOfUnit(unit);
         if (r !== undefined) {
-          pen.fillStyle = style.getPropertyValue("--line");
+          pen.fillStyle = line;
           pen.fillRect(box.x + dx, y + box.height + 2, box.width, 3);
-          pen.fillStyle = style.getPropertyValue("--soft");
+          pen.fillStyle = soft;
           pen.fillRect(box.x + dx, y + box.height + 2, box.width * Math.min(1, this.massOf(r)), 3);
         }
       }
@@ -345,9 +328,7 @@ export class TextView {
     const { answer, palette } = this.session;
     const units = this.session.units(this.tokens!);
     const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
-    const style = getComputedStyle(this.root);
-    const ink = style.getPropertyValue("--ink");
-    const other = style.getPropertyValue("--paper");
+    const [own, other] = [ink("ink"), ink("paper")];
     const boxes = this.boxes.map((box) => {
       const value = answers ? answer.values[units.of[box.token]!]! : 0;
       const size = Number.isNaN(value) ? 0 : answer.shade.of(value);
@@ -355,7 +336,7 @@ export class TextView {
         ...box,
         text: this.spans[box.token]!.textContent!,
         fill: size === 0 ? "none" : palette.css(size),
-        ink: palette.flips(size) ? other : ink,
+        ink: palette.flips(size) ? other : own,
       };
     });
     const rect = this.content.getBoundingClientRect();

@@ -8,6 +8,7 @@
 #include "headwater/output/page/bundle.h"
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
+#include "headwater/output/page/scripts.h"
 #include "headwater/result/token_text.h"
 
 namespace headwater {
@@ -44,24 +45,29 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-// What makes a page: that of a result, or that of a server.
+// What makes a page: that of results, or that of a server.
 struct Shell {
-  BuiltFile script, style;
+  std::vector<BuiltFile> scripts;
+  BuiltFile style;
   const char *may_connect, *promise;  // for its policy, and to those without JavaScript
 };
-Shell own_page() {
-  return {page_script(), page_style(), "",
+Shell own_page(const std::vector<Document>& items) {
+  std::vector<BuiltFile> scripts;
+  for (const std::string& name : page_scripts(items)) scripts.push_back(built_file(name));
+  return {std::move(scripts), built_file("style.css"), "",
           " Nothing leaves the page: its security policy allows no request."};
 }
 Shell server_page() {
-  return {page_server_script(), page_server_style(), "connect-src 'self'; ", ""};
+  return {{built_file("server.js")}, built_file("server.css"), "connect-src 'self'; ", ""};
 }
 
 std::string policy(const Shell& shell) {
+  std::string hashes = fmt::format("'sha256-{}'", built_file("loader.js").hash);
+  for (const BuiltFile& script : shell.scripts) hashes += fmt::format(" 'sha256-{}'", script.hash);
   return fmt::format(
-      "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'sha256-{}'; {}"
+      "default-src 'none'; script-src {}; style-src 'sha256-{}'; {}"
       "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
-      page_loader().hash, shell.script.hash, shell.style.hash, shell.may_connect);
+      hashes, shell.style.hash, shell.may_connect);
 }
 
 std::string text_of(const Document& document, std::string_view name) {
@@ -88,10 +94,12 @@ void write_shell(const Shell& shell, const std::string& title, const std::string
   sink(shell.promise);
   sink("</noscript>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
   sink(inside_script(data));
-  sink("</script>\n<script type=\"text/plain\" id=\"packed\">");
-  sink(base64_of(gzip_of(shell.script.text)));
+  for (const BuiltFile& script : shell.scripts) {
+    sink("</script>\n<script type=\"text/plain\">");
+    sink(base64_of(gzip_of(script.text)));
+  }
   sink("</script>\n<script>");
-  sink(page_loader().text);
+  sink(built_file("loader.js").text);
   sink("</script>\n</body>\n</html>\n");
 }
 
@@ -118,7 +126,7 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
   const Document data = data_of(results, options);
   const auto& items = std::get<std::vector<Document>>(data.find("items")->value);
   const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
-  write_shell(own_page(), title, json_line(data), sink);
+  write_shell(own_page(items), title, json_line(data), sink);
 }
 
 std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options) {

@@ -1,4 +1,10 @@
-import { render } from "preact";
+import { h, render } from "../jsx";
+import "../parts/compare";
+import "../parts/layers";
+import "../parts/picture";
+import "../parts/result";
+import "../parts/tables";
+import "../parts/text";
 import { ServerApp } from "./app";
 import { fetchMenu, takeToken } from "./client";
 
