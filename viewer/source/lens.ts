@@ -93,6 +93,11 @@ export class Lens {
     for (const g of this.rowsOf[r]!) this.addGridRow(g, out);
   }
 
+  /** Row r as the grid stores it, if nothing is between them. */
+  codes(r: number) {
+    return (this.plain && this.how.grid.codes?.(this.rowsOf[r]![0]!)) || null;
+  }
+
   row(r: number): Float32Array {
     const out = new Float32Array(this.columns);
     this.addRow(r, out);

@@ -215,7 +215,7 @@ export function Result({ session, help }: With & { help: () => void }) {
   const now = session.grids ? drawn.current.drawn : null;
   now?.views.matrix.prepare(); // its scale is in the legend
   useEffect(() => {
-    if (!now) return;
+    if (!now) return drawn.current!.drawn.views.texts.forEach((text) => text.prepare());
     for (const text of now.views.texts) text.render();
     now.views.picture?.render();
     now.views.matrix.render();

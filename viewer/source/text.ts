@@ -24,7 +24,8 @@ export class TextView {
   private readonly canvas = made("canvas");
   private spans: HTMLElement[] = [];
   private paragraphs: { element: HTMLElement; tokens: number[] }[] = [];
-  private boxes: Box[] | null = null;
+  private boxes = new Map<number, Box[]>(); // of tokens that were in sight
+  private visible: number[] | null = null; // tokens that take room
   private flipped = new Set<number>();
   private tokens: Tokens | null = null;
   private shownKey = "";
@@ -44,7 +45,7 @@ export class TextView {
     scroller.append(under, content);
     this.root.append(scroller);
     onResize(scroller, () => {
-      this.boxes = null;
+      this.forget();
       if (session.grids) this.paint();
     });
     on(scroller, { scroll: () => this.paint(), keydown: (event) => this.key(event) });
@@ -101,7 +102,7 @@ export class TextView {
     if (fold) {
       this.paragraphs[Number(fold.getAttribute("data-fold"))]!.element.classList.remove("folded");
       fold.remove();
-      this.boxes = null;
+      this.forget();
       return this.paint();
     }
     const token = this.tokenAt(event);
@@ -142,7 +143,7 @@ export class TextView {
     this.content.replaceChildren();
     this.spans = [];
     this.paragraphs = [];
-    this.boxes = null;
+    this.forget();
     this.flipped.clear();
     const hidden = this.session.side(this.isInput).hidden;
     const special = new Set(tokens.special);
@@ -199,27 +200,53 @@ export class TextView {
       button.dataset["fold"] = String(k);
       element.before(button);
     });
-    this.boxes = null;
+    this.forget();
   }
 
-  private measure(): Box[] {
-    const origin = this.content.getBoundingClientRect();
-    const boxes: Box[] = [];
-    this.spans.forEach((span, token) => {
-      if (span.hidden) return;
-      for (const rect of span.getClientRects())
-        boxes.push({
-          token,
-          x: rect.left - origin.left,
-          y: rect.top - origin.top,
-          width: rect.width,
-          height: rect.height,
-        });
-    });
+  private forget(): void {
+    this.boxes.clear();
+    this.visible = null;
+  }
+
+  private boxesOf(token: number, origin: DOMRect): Box[] {
+    let boxes = this.boxes.get(token);
+    if (!boxes) {
+      boxes = [...this.spans[token]!.getClientRects()].map(({ left, top, width, height }) => ({
+        token,
+        x: left - origin.left,
+        y: top - origin.top,
+        width,
+        height,
+      }));
+      this.boxes.set(token, boxes);
+    }
     return boxes;
   }
 
-  render(): void {
+  /** The boxes of the tokens between two heights of the content: thousands of others need not be measured. */
+  private measure(origin: DOMRect, top: number, bottom: number): Box[] {
+    this.visible ??= this.paragraphs.flatMap(({ element, tokens }) =>
+      element.classList.contains("folded") ? [] : tokens.filter((t) => !this.spans[t]!.hidden),
+    );
+    const { visible } = this;
+    let low = 0;
+    let high = visible.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.boxesOf(visible[middle]!, origin).at(-1)?.y ?? 0) < top) low = middle + 1;
+      else high = middle;
+    }
+    const out: Box[] = [];
+    for (; low < visible.length; low++) {
+      const boxes = this.boxesOf(visible[low]!, origin);
+      if (boxes[0] && boxes[0].y > bottom) break;
+      out.push(...boxes);
+    }
+    return out;
+  }
+
+  /** Makes what needs no values, while these are being unpacked. */
+  prepare(): void {
     const { session } = this;
     const tokens = this.isInput ? session.one.inputs : session.outputs;
     const key = `${session.state.item} ${session.state.hide} ${session.one.label}`;
@@ -227,11 +254,16 @@ export class TextView {
       this.shownKey = key;
       this.build(tokens);
     }
+  }
+
+  render(): void {
+    this.prepare();
+    const { session } = this;
     this.fold();
     this.paint();
     const { question } = session.answer;
     if (session.isPinned && question.ask === this.ask) {
-      const first = session.units(tokens).tokens[question.units[0]!]?.[0];
+      const first = session.units(this.tokens!).tokens[question.units[0]!]?.[0];
       if (first !== undefined && this.root.isConnected) this.nearest(first);
     }
   }
@@ -249,7 +281,6 @@ export class TextView {
   paint(): void {
     const { session, canvas } = this;
     if (!session.grids || !this.tokens) return;
-    this.boxes ??= this.measure();
     const height = this.scroller.clientHeight;
     const pen = penOn(canvas, this.scroller.clientWidth, height);
     const { question, values, shade } = session.answer;
@@ -263,7 +294,7 @@ export class TextView {
     const dy = origin.top - frame.top - this.scroller.clientTop;
     const flip = new Set<number>();
     const [accent, line, soft] = [ink("accent"), ink("line"), ink("soft")];
-    const { boxes } = this;
+    const boxes = this.measure(origin, -dy - 120, height - dy + 40);
     const found = session.state.search.toLowerCase();
     for (let k = 0; k < boxes.length; k++) {
       const box = boxes[k]!;
@@ -324,12 +355,12 @@ export class TextView {
 
   /** Rectangles and words as they are on the screen, for a picture. */
   picture(): { width: number; height: number; boxes: (Box & { text: string; fill: string; ink: string })[] } {
-    this.boxes = this.measure();
+    const rect = this.content.getBoundingClientRect();
     const { answer, palette } = this.session;
     const units = this.session.units(this.tokens!);
     const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
     const [own, other] = [ink("ink"), ink("paper")];
-    const boxes = this.boxes.map((box) => {
+    const boxes = this.measure(rect, -1, rect.height).map((box) => {
       const value = answers ? answer.values[units.of[box.token]!]! : 0;
       const size = Number.isNaN(value) ? 0 : answer.shade.of(value);
       return {
@@ -339,7 +370,6 @@ export class TextView {
         ink: palette.flips(size) ? other : own,
       };
     });
-    const rect = this.content.getBoundingClientRect();
     return { width: rect.width, height: rect.height, boxes };
   }
 }
