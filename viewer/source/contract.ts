@@ -84,6 +84,7 @@ export interface Attribution {
   maps?: Packed[]; // fused, of each layer of options.layers
   image?: Picture;
   cut?: Cut;
+  carried?: Cut; // the flow of which it is the cut: what its largest arcs carry
   heads?: Packed; // layers x heads: the relevance that passes each head
   edges?: Edges;
   notes: string[];

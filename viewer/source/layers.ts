@@ -168,7 +168,7 @@ export class LayersView {
     const { session } = this;
     const { cut } = session.one;
     if (cut) {
-      if (session.one.columns) this.drawCut(cut);
+      if (session.one.columns && session.one.carried) this.drawFlow(cut, session.one.carried);
       this.graph.append(
         edgeTable("The cut: the attention that limits the flow", session.one.inputs.labels, {
           ...cut,
@@ -205,7 +205,7 @@ export class LayersView {
         nodes,
         labels: session.one.inputs.labels,
         wide: this.root.clientWidth,
-        kind: "way",
+        kind: () => "way",
         tip: (edge) => [
           `${(100 * edge.share).toFixed(1)} %`,
           this.reads({ ...edge, layer: edge.layer + begin }),
@@ -227,37 +227,42 @@ export class LayersView {
     return [...Array.from({ length: count }, (_, k) => String(first + count - 1 - k)), "in"];
   }
 
-  /** The cut of a flow: the attention that, if it is taken away, leaves nothing between output and input. */
-  private drawCut(cut: Cut): void {
+  /**
+   * A flow between one output and one input, and its cut: the attention that limits it. What the cut holds is
+   * carried in full.
+   */
+  private drawFlow(cut: Cut, carried: Cut): void {
     const { one } = this.session;
     const [first, end] = one.options.layers;
-    const order = [...cut.capacity.keys()].sort((a, b) => cut.capacity[b]! - cut.capacity[a]!);
-    const edges = order.slice(0, MOST_EDGES).map((k) => ({
-      layer: cut.layer[k]! - first,
-      from: cut.from[k]!,
-      to: cut.to[k]!,
-      share: cut.capacity[k]!,
+    const name = ({ layer, from, to }: Cut, k: number) => `${layer[k]} ${from[k]} ${to[k]}`;
+    const limits = new Set(cut.layer.map((_, k) => name(cut, k)));
+    const edges = carried.layer.map((layer, k) => ({
+      layer: layer - first,
+      from: carried.from[k]!,
+      to: carried.to[k]!,
+      share: carried.capacity[k]!,
+      limits: limits.has(name(carried, k)),
     }));
+    const total = cut.capacity.reduce((sum, one) => sum + one, 0);
     const ends = [
       { level: 0, token: one.rows[0]!, size: 1 },
       { level: end - first, token: one.columns![0]!, size: 1 },
     ];
-    const caption = made(
-      "p",
-      "soft",
-      "The cut: together these weights limit the flow from the output to the input.",
-    );
     this.graph.append(
-      caption,
+      made(
+        "p",
+        "soft",
+        `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up, and together they limit the flow.`,
+      ),
       graphOf({
-        about: `The cut: ${cut.layer.length} attention weights`,
+        about: `The flow: ${edges.length} attention weights carry it, ${cut.layer.length} limit it`,
         edges,
         levels: this.levelNames(0, end - first),
         nodes: ends,
         labels: one.inputs.labels,
         wide: this.root.clientWidth,
-        kind: "way cut",
-        tip: (edge) => [written(edge.share), this.reads(edge)],
+        kind: (edge) => (edge.limits ? "way cut" : "way"),
+        tip: (edge) => [written(edge.share), this.reads(edge) + (edge.limits ? ", all of it" : "")],
       }),
     );
   }
