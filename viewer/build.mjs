@@ -4,14 +4,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { all, settings } from "./bundles.mjs";
 
-const MOST_BYTES = 60000; // of script and style, minified, in one page
 const ALWAYS = ["core", "style", "loader"];
+// Parts of a page, and the most bytes of script and style in it, minified.
 const PAGES = {
-  "a text": ["result", "text"],
-  "a text, with its layers": ["result", "text", "layers"],
-  "an image": ["result", "picture"],
-  "a comparison of texts": ["result", "text", "compare"],
-  "an evaluation": ["tables"],
+  "a text": [["result", "text"], 60000],
+  "an image": [["result", "picture"], 60000],
+  "an evaluation": [["tables"], 60000],
+  "a comparison of texts": [["result", "text", "compare"], 62000],
+  "a text, with its layers": [["result", "text", "layers"], 72500],
 };
 
 process.chdir(new URL(".", import.meta.url).pathname);
@@ -45,11 +45,10 @@ if (flag === "--test") {
     } else writeFileSync(`built/${name}`, text);
   }
   const size = (part) => Buffer.byteLength(files[`${part}.js`] ?? files[`${part}.css`]);
-  for (const [page, parts] of Object.entries(PAGES)) {
+  for (const [page, [parts, most]] of Object.entries(PAGES)) {
     const bytes = [...ALWAYS, ...parts].reduce((sum, part) => sum + size(part), 0);
     console.log(`viewer: ${bytes} bytes of script and style in the page of ${page}`);
-    if (bytes > MOST_BYTES + 12000)
-      throw new Error(`${bytes} bytes in the page of ${page}, at most ${MOST_BYTES}`);
+    if (bytes > most) throw new Error(`${bytes} bytes in the page of ${page}, at most ${most}`);
   }
   process.exitCode = wrong ? 1 : 0;
 }

@@ -15,6 +15,7 @@ struct WriteOptions {
   bool list = false;                // a whole batch: write a list even for one result
   std::string command;              // what a page offers to copy: the line that makes this result
   std::vector<std::string> abouts;  // what a page says about each result; may be empty
+  std::vector<std::string> commands;  // what makes each result of a page, if not one command all
   std::string title = {};           // of a picture or page; "": what it shows
   Ramp colours = Ramp::viridis;     // of the cells of a picture without signs
   /// Called with a picture's path and what it could not show, in a sentence.

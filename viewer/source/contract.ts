@@ -65,6 +65,7 @@ export interface Edges {
 export interface Attribution {
   kind: "attribution";
   about?: string; // a line that says what to look at
+  command?: string; // what makes it, if not the command of the page
   method: string;
   title: string;
   details: string[];
@@ -93,6 +94,7 @@ export interface Attribution {
 export interface Comparison {
   kind: "comparison";
   about?: string;
+  command?: string;
   by: string;
   title: string;
   details: string[];
@@ -129,6 +131,7 @@ export interface EvaluationRecord {
 export interface Evaluation {
   kind: "evaluation";
   about?: string;
+  command?: string;
   title: string;
   details: string[];
   record: EvaluationRecord;
@@ -137,6 +140,7 @@ export interface Evaluation {
 export interface Table {
   kind: "table";
   about?: string;
+  command?: string;
   title: string;
   details: string[];
   record: Record<string, unknown>;

@@ -5,7 +5,7 @@ import { KEYS } from "./keys";
 import { parts } from "./parts";
 import type { Session } from "./session";
 
-function CopyButton({ text, label }: { text: string; label: string }) {
+function CopyButton({ text }: { text: string }) {
   const [done, setDone] = useState("");
   return (
     <button
@@ -14,7 +14,7 @@ function CopyButton({ text, label }: { text: string; label: string }) {
         setTimeout(() => setDone(""), 1500);
       }}
     >
-      {done || label}
+      {done || "Copy command"}
     </button>
   );
 }
@@ -29,6 +29,7 @@ export function Head({
   children?: Child; // more to do with the result
 }) {
   const { item, page, state } = session;
+  const command = item.command ?? page.command;
   const { Picker } = parts.several ?? {};
   const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
@@ -59,10 +60,10 @@ export function Head({
           </button>
         </div>
       </div>
-      {page.command && (
+      {command && (
         <div class="command">
-          <code tabIndex={0}>{page.command}</code>
-          <CopyButton text={page.command} label="Copy" />
+          <code tabIndex={0}>{command}</code>
+          <CopyButton text={command} />
         </div>
       )}
     </header>

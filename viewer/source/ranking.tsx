@@ -42,6 +42,12 @@ export function ranked(session: Session): Ranked[] {
   return out;
 }
 
+/** From the left; with signs from the middle, against to the left and for to the right. */
+function barOf(share: number, signed: boolean) {
+  const wide = (signed ? 50 : 100) * Math.abs(share);
+  return { width: `${wide}%`, marginLeft: `${signed ? 50 - (share < 0 ? wide : 0) : 0}%` };
+}
+
 export function Ranking({ session }: { session: Session }) {
   const [, redraw] = useState(0);
   const [column, setColumn] = useState<Column>("value");
@@ -128,7 +134,7 @@ export function Ranking({ session }: { session: Session }) {
               <td class="bar" aria-hidden="true">
                 <span
                   class={session.signed ? (length(row) < 0 ? "negative" : "positive") : ""}
-                  style={{ width: `${(100 * Math.abs(length(row))) / most}%` }}
+                  style={barOf(length(row) / most, session.signed)}
                 />
               </td>
             </tr>

@@ -43,7 +43,20 @@ function QuestionLine({ session }: With) {
   const { answer, lens } = session;
   const from = answer.question.ask === "from";
   const labels = session.units(from ? session.one.inputs : session.outputs).labels;
-  const best = largest(answer.values, 3).map((k) => `${labels[k]} ${written(answer.values[k]!, lens.exact)}`);
+  const listed = (count: number, sign: number) =>
+    largest(
+      answer.values.map((value) => (value * sign < 0 ? NaN : value)),
+      count,
+    )
+      .filter((k) => answer.values[k] !== 0)
+      .map((k) => `${labels[k]} ${written(answer.values[k]!, lens.exact)}`)
+      .join(", ");
+  const against = listed(2, -1);
+  const says = session.difference
+    ? `differs most at ${listed(3, 0)}`
+    : session.signed
+      ? `${from ? "has most for it in" : "speaks for"} ${listed(3, 1)}${against && `; against: ${against}`}`
+      : `${from ? "comes from" : "is used by"} ${listed(3, 0)}`;
   const name = session.labelOf(answer.question);
   const row =
     from && answer.question.units.length === 1 ? lens.rowOfUnit(answer.question.units[0]!) : undefined;
@@ -53,8 +66,7 @@ function QuestionLine({ session }: With) {
       <p aria-live="polite">
         {from ? "Output " : "Input "}
         <b>{name}</b>
-        {from ? " comes from " : " is used by "}
-        {best.join(", ")}
+        {` ${says}`}
         {share !== null && <span class="soft"> ({(100 * share).toFixed(0)} % from the prompt)</span>}
         {session.isPinned && !answer.hovering && (
           <button class="link" onclick={() => session.update({ pinned: [] })}>

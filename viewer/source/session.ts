@@ -315,9 +315,11 @@ export class Session {
     if (this.answerNow) return this.answerNow;
     const question = this.hovered ?? this.pinnedQuestion();
     const values = this.valuesOf(question);
+    // The patches of an image have all of the colours: [CLS] is often larger than any of them.
+    const from = question.ask === "from" ? (this.one.image?.prefix ?? 0) : 0;
     const shade = shadeFor(
       this.state.scale,
-      values.filter((value) => !Number.isNaN(value)),
+      values.slice(from).filter((value) => !Number.isNaN(value)),
     );
     return (this.answerNow = { question, values, shade, hovering: this.hovered !== null });
   }

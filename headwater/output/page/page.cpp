@@ -109,6 +109,8 @@ Document data_of(const std::vector<ResultView>& results, const WriteOptions& opt
     Document& item = items.emplace_back(page_contents(result, options));
     if (items.size() <= options.abouts.size())
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
+    if (items.size() <= options.commands.size())
+      item.fields.push_back({"command", options.commands[items.size() - 1]});
   }
   if (!options.title.empty() && items.size() == 1)
     for (Field& field : items[0].fields)
