@@ -10,7 +10,7 @@ const PAGES = {
   "a text": [["result", "text"], 60000],
   "an image": [["result", "picture"], 60000],
   "an evaluation": [["tables"], 60000],
-  "a comparison of texts": [["result", "text", "compare"], 62000],
+  "a comparison of texts": [["result", "text", "compare"], 60000],
   "a text, with its layers": [["result", "text", "layers"], 72500],
 };
 
@@ -44,7 +44,7 @@ if (flag === "--test") {
       wrong += same ? 0 : 1;
     } else writeFileSync(`built/${name}`, text);
   }
-  const size = (part) => Buffer.byteLength(files[`${part}.js`] ?? files[`${part}.css`]);
+  const size = (part) => Buffer.byteLength((files[`${part}.js`] ?? "") + (files[`${part}.css`] ?? ""));
   for (const [page, [parts, most]] of Object.entries(PAGES)) {
     const bytes = [...ALWAYS, ...parts].reduce((sum, part) => sum + size(part), 0);
     console.log(`viewer: ${bytes} bytes of script and style in the page of ${page}`);

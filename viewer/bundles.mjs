@@ -24,6 +24,7 @@ const PARTS = [
   { name: "result", entry: "source/parts/result.ts", as: "hv", after: ["core"] },
   { name: "text", entry: "source/parts/text.ts", after: ["core", "result"] },
   { name: "picture", entry: "source/parts/picture.ts", after: ["core", "result"] },
+  { name: "patches", entry: "source/parts/patches.ts", after: ["core", "result"] },
   { name: "layers", entry: "source/parts/layers.ts", after: ["core", "result"] },
   { name: "compare", entry: "source/parts/compare.ts", after: ["core", "result"] },
   { name: "several", entry: "source/parts/several.ts", after: ["core"] },
@@ -142,6 +143,8 @@ export async function all() {
     ...Object.fromEntries(scripts),
     "loader.js": (await built("source/loader.js")).text,
     "style.css": (await built("source/style.css")).text,
+    "layers.css": (await built("source/style/layers.css")).text,
+    "tables.css": (await built("source/style/evaluation.css")).text,
     "server.js": (await built("source/server/main.tsx", { define, ...mangle })).text,
     "server.css": (await built("source/server.css")).text,
   };

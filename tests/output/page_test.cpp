@@ -209,7 +209,7 @@ TEST(Page, AllowsWhatItHoldsAndNothingElse) {
   };
   for (const char* name : {"core.js", "result.js", "text.js", "loader.js", "style.css"})
     EXPECT_EQ(allows(name), 1) << name;
-  for (const char* name : {"picture.js", "layers.js", "compare.js", "tables.js", "server.js"})
+  for (const char* name : {"layers.css", "tables.css", "patches.js", "picture.js", "layers.js", "compare.js", "tables.js", "server.js"})
     EXPECT_EQ(allows(name), 0) << name;
   EXPECT_NE(page.find("default-src 'none'"), page.npos);
   EXPECT_EQ(page.find("unsafe"), page.npos);
@@ -227,6 +227,9 @@ TEST(Page, HoldsTheScriptsThatItsResultsNeed) {
   EXPECT_EQ(scripts(made_comparison(3, 2)),
             (Names{"core.js", "result.js", "text.js", "compare.js"}));
   EXPECT_EQ(scripts(Metrics{}), (Names{"core.js", "tables.js"}));
+  Attribution both = made(3);
+  both.source.tokens = {"<image 0: 0,0>", "<image 0: 0,1>", "what"};
+  EXPECT_EQ(scripts(both), (Names{"core.js", "result.js", "text.js", "patches.js"}));
   Attribution seen = made(5);
   seen.source.patches.emplace().image = Image(1, 1);
   EXPECT_EQ(scripts(seen), (Names{"core.js", "result.js", "picture.js"}));

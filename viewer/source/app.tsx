@@ -41,12 +41,13 @@ export function App({ session }: With) {
     document.title = `${item.title} \u2013 ${item.details[0] ?? ""}`;
   });
   useEffect(() => {
+    const found = (id: string) => document.getElementById(name + id);
     const endKeys = listen(session, {
       help: () => setHelp((shown) => !shown),
-      export: () => document.getElementById(name + "export")?.focus(),
-      search: () => document.getElementById(name + "search")?.focus(),
+      export: () => found("export")?.focus(),
+      search: () => found("search")?.focus(),
       focus: (view) => {
-        const section = document.getElementById(`${name}view${view}`);
+        const section = found(`view${view}`);
         section?.scrollIntoView({ block: "nearest" });
         section?.querySelector<HTMLElement>("[tabindex='0'], canvas, input, button")?.focus();
       },

@@ -17,18 +17,14 @@ export function Compare({ session }: { session: Session }) {
     : NaN;
   return (
     <div class="toolbar compare" role="toolbar" aria-label={named(session, "Compare")}>
-      <Choice
-        label="A"
-        value={String(state.a)}
-        words={names}
-        take={(a) => session.update({ a: Number(a) })}
-      />
-      <Choice
-        label="B"
-        value={String(state.b)}
-        words={names}
-        take={(b) => session.update({ b: Number(b) })}
-      />
+      {(["a", "b"] as const).map((which) => (
+        <Choice
+          label={which.toUpperCase()}
+          value={String(state[which])}
+          words={names}
+          take={(panel) => session.update({ [which]: Number(panel) })}
+        />
+      ))}
       <Segments
         label="Show"
         value={state.show}

@@ -31,7 +31,6 @@ export function Head({
   const { item, page, state } = session;
   const command = item.command ?? page.command;
   const { Picker } = parts.several ?? {};
-  const theme = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const;
   return (
     <header>
       <div class="top">
@@ -52,7 +51,7 @@ export function Head({
               }
               title="Key: l"
             >
-              {theme[state.theme]}
+              {`Theme: ${state.theme}`}
             </button>
           )}
           <button onclick={help} aria-label="Keys" title="Key: ?">

@@ -88,7 +88,6 @@ function put(dom: Element, name: string, now: unknown, before: unknown): void {
   else if (name === "value" || name === "checked") {
     const field = dom as unknown as Props;
     if (field[name] !== now) field[name] = now;
-    if (dom.tagName === "OPTION") dom.setAttribute(name, String(now));
   } else if (name !== "key" && name !== "children" && now !== before) {
     const none = now === undefined || now === null || (now === false && !name.includes("-"));
     if (none) dom.removeAttribute(name);

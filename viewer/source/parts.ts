@@ -4,6 +4,7 @@ import type { Compare } from "./compare";
 import type { EvaluationView, TableView } from "./evaluation";
 import type { LayerControls } from "./layer_controls";
 import type { LayersView } from "./layers";
+import type { PatchesView } from "./patches";
 import type { PictureView } from "./picture";
 import type { Result } from "./result";
 import type { Roller } from "./roller";
@@ -14,6 +15,7 @@ export interface Parts {
   result?: { Result: typeof Result }; // for whatever has values
   text?: typeof TextView;
   picture?: typeof PictureView;
+  patches?: typeof PatchesView; // for images in a prompt that has text as well
   layers?: {
     LayersView: typeof LayersView;
     LayerControls: typeof LayerControls;

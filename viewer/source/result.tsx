@@ -8,6 +8,7 @@ import type { LayersView } from "./layers";
 import { MatrixView } from "./matrix";
 import { parts } from "./parts";
 import { Ranking } from "./ranking";
+import type { PatchesView } from "./patches";
 import type { Roller } from "./roller";
 import { written } from "./scale";
 import type { Session } from "./session";
@@ -87,12 +88,13 @@ function QuestionLine({ session }: With) {
 interface Drawn {
   views: Views;
   layers: LayersView | null;
+  patches: PatchesView | null;
   roller: Roller | null;
 }
 
 function makeViews(session: Session): Drawn {
   const { twoTexts, one } = session;
-  const { text: Text, picture: Picture, layers } = parts;
+  const { text: Text, picture: Picture, patches: Patches, layers } = parts;
   const texts =
     one.image || !Text
       ? []
@@ -106,6 +108,7 @@ function makeViews(session: Session): Drawn {
     views: { texts, matrix, picture: one.image && Picture ? new Picture(session) : null },
     layers: roller && new layers!.LayersView(session, roller),
     roller,
+    patches: Patches ? new Patches(session) : null,
   };
 }
 
@@ -137,6 +140,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <h2>{one.image ? "Image" : "Text"}</h2>
             <QuestionLine session={session} />
             {views.picture && <Host element={views.picture.root} />}
+            {drawn.patches && <Host element={drawn.patches.root} />}
             <div class={views.texts.length > 1 ? "columns" : ""}>
               {views.texts.map((text, k) => (
                 <div key={k}>
@@ -171,8 +175,8 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                 </>
               ) : (
                 <p class="soft">
-                  This page holds the result alone. With <code>--embed-layers</code> it holds every layer, and
-                  layers and residual can be changed here.
+                  With <code>--embed-layers</code> the page holds every layer, and layers and residual can be
+                  changed here.
                 </p>
               )}
             </section>
@@ -230,6 +234,7 @@ export function Result({ session, help }: With & { help: () => void }) {
     if (!now) return drawn.current!.drawn.views.texts.forEach((text) => text.prepare());
     for (const text of now.views.texts) text.render();
     now.views.picture?.render();
+    now.patches?.render();
     now.views.matrix.render();
     now.layers?.render();
   });
@@ -239,6 +244,7 @@ export function Result({ session, help }: With & { help: () => void }) {
       if (!views || !session.grids || !session.shows) return;
       for (const text of views.views.texts) text.paint();
       views.views.picture?.paint();
+      views.patches?.paint();
       views.views.matrix.paint();
       views.layers?.render();
     });

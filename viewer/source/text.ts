@@ -3,6 +3,7 @@
 import type { Tokens } from "./contract";
 import { ink, made, on, onResize, penOn, say } from "./draw";
 import type { Session } from "./session";
+import { parts } from "./parts";
 import { written } from "./scale";
 import { hideTip, showTip } from "./tip";
 
@@ -166,7 +167,8 @@ export class TextView {
       } else {
         span.textContent = inner.replace(/\n/g, "\u23ce");
       }
-      if (hidden[t]) span.hidden = true;
+      // Patches are seen as an image beside the text.
+      if (hidden[t] || (parts.patches && /^<(image|video) \d+: .*\d>$/.test(label))) span.hidden = true;
       paragraph.element.append(span);
       paragraph.tokens.push(t);
       this.spans.push(span);

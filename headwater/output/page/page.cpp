@@ -47,27 +47,34 @@ std::string html_text(std::string_view text) {
 
 // What makes a page: that of results, or that of a server.
 struct Shell {
-  std::vector<BuiltFile> scripts;
-  BuiltFile style;
+  std::vector<BuiltFile> scripts, styles;
   const char *may_connect, *promise;  // for its policy, and to those without JavaScript
 };
 Shell own_page(const std::vector<Document>& items) {
-  std::vector<BuiltFile> scripts;
-  for (const std::string& name : page_scripts(items)) scripts.push_back(built_file(name));
-  return {std::move(scripts), built_file("style.css"), "",
+  std::vector<BuiltFile> scripts, styles{built_file("style.css")};
+  for (const std::string& name : page_scripts(items)) {
+    scripts.push_back(built_file(name));
+    if (name == "layers.js") styles.push_back(built_file("layers.css"));
+    if (name == "tables.js") styles.push_back(built_file("tables.css"));
+  }
+  return {std::move(scripts), std::move(styles), "",
           " Nothing leaves the page: its security policy allows no request."};
 }
 Shell server_page() {
-  return {{built_file("server.js")}, built_file("server.css"), "connect-src 'self'; ", ""};
+  return {{built_file("server.js")}, {built_file("server.css")}, "connect-src 'self'; ", ""};
+}
+
+std::string hashes(const std::vector<BuiltFile>& files) {
+  std::string out;
+  for (const BuiltFile& file : files) out += fmt::format(" 'sha256-{}'", file.hash);
+  return out;
 }
 
 std::string policy(const Shell& shell) {
-  std::string hashes = fmt::format("'sha256-{}'", built_file("loader.js").hash);
-  for (const BuiltFile& script : shell.scripts) hashes += fmt::format(" 'sha256-{}'", script.hash);
   return fmt::format(
-      "default-src 'none'; script-src {}; style-src 'sha256-{}'; {}"
+      "default-src 'none'; script-src 'sha256-{}'{}; style-src{}; {}"
       "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
-      hashes, shell.style.hash, shell.may_connect);
+      built_file("loader.js").hash, hashes(shell.scripts), hashes(shell.styles), shell.may_connect);
 }
 
 std::string text_of(const Document& document, std::string_view name) {
@@ -88,9 +95,13 @@ void write_shell(const Shell& shell, const std::string& title, const std::string
   sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
   sink("<meta name=\"color-scheme\" content=\"light dark\">\n");
   sink(fmt::format("<meta name=\"generator\" content=\"headwater {}\">\n", version()));
-  sink(fmt::format("<title>{}</title>\n<style>", html_text(title)));
-  sink(shell.style.text);
-  sink("</style>\n</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here.");
+  sink(fmt::format("<title>{}</title>\n", html_text(title)));
+  for (const BuiltFile& style : shell.styles) {
+    sink("<style>");
+    sink(style.text);
+    sink("</style>\n");
+  }
+  sink("</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here.");
   sink(shell.promise);
   sink("</noscript>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
   sink(inside_script(data));

@@ -1,6 +1,7 @@
 import { h, render } from "../jsx";
 import "../parts/compare";
 import "../parts/layers";
+import "../parts/patches";
 import "../parts/picture";
 import "../parts/result";
 import "../parts/tables";
