@@ -181,8 +181,7 @@ void show_file(Tour& tour) {
   tour.picture("evolution.png", compare_evolution(*source, options), "the rollout after each layer",
                "compare" + on_file + " --by evolution");
   tour.picture("discard.png", compare_discard(*source, options),
-               "0, 0.1, 0.3 and 0.5 of the weights dropped",
-               "compare" + on_file + " --by discard");
+               "0, 0.1, 0.3 and 0.5 of the weights dropped", "compare" + on_file + " --by discard");
 }
 
 // Whether a shell would find the command by its name.

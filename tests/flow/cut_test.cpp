@@ -54,8 +54,8 @@ bool is_flow(const Capacities& capacities, const std::vector<CutArc>& carried, i
     if (std::ranges::any_of(here, [](double left) { return left != 0; })) return false;
     here = below;
   }
-  return here[static_cast<size_t>(sink)] == std::ldexp(value, -30) && cost(carried) ==
-         std::ldexp(value, -30) * capacities.layers();
+  return here[static_cast<size_t>(sink)] == std::ldexp(value, -30) &&
+         cost(carried) == std::ldexp(value, -30) * capacities.layers();
 }
 
 TEST(MinimumCut, CostsTheFlowAndSeparatesItsPair) {

@@ -1,5 +1,4 @@
 #include "headwater/output/page/page.h"
-#include "headwater/output/page/scripts.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -13,6 +12,7 @@
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
 #include "headwater/output/page/pack.h"
+#include "headwater/output/page/scripts.h"
 #include "headwater/output/page/token_document.h"
 #include "made.h"
 
@@ -209,7 +209,8 @@ TEST(Page, AllowsWhatItHoldsAndNothingElse) {
   };
   for (const char* name : {"core.js", "result.js", "text.js", "loader.js", "style.css"})
     EXPECT_EQ(allows(name), 1) << name;
-  for (const char* name : {"layers.css", "tables.css", "patches.js", "picture.js", "layers.js", "compare.js", "tables.js", "server.js"})
+  for (const char* name : {"layers.css", "tables.css", "patches.js", "picture.js", "layers.js",
+                           "compare.js", "tables.js", "server.js"})
     EXPECT_EQ(allows(name), 0) << name;
   EXPECT_NE(page.find("default-src 'none'"), page.npos);
   EXPECT_EQ(page.find("unsafe"), page.npos);

@@ -137,7 +137,7 @@ def test_images_in_a_prompt_are_grids_beside_its_text(make, visit, attention):
     token(page, 9).click()
     box = grid.bounding_box()
     page.mouse.move(box["x"] + 2.5 / 3 * box["width"], box["y"] + 1.5 / 2 * box["height"])
-    value = float(page.locator(".tip b").inner_text())
+    value = float(page.locator(".tip b").inner_text().replace("\u2212", "-"))
     assert value == pytest.approx(result["values"][9][6], rel=1e-2)
     page.keyboard.press("Escape")
     grid.click(position={"x": box["width"] / 6, "y": box["height"] / 4})

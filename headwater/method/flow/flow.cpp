@@ -92,8 +92,8 @@ Attribution flow(Source& source, const Options& options, const FlowOptions& flow
   });
   const FlowValues values = flow_of_pairs(capacities, request);
   if (flow_options.cut) {
-    PairFlow flow = pair_flow(capacities, request.sources.front(), request.sinks.front(),
-                              layers.range().begin);
+    PairFlow flow =
+        pair_flow(capacities, request.sources.front(), request.sinks.front(), layers.range().begin);
     result.cut = std::move(flow.cut);
     result.carried = std::move(flow.carried);
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <filesystem>
+#include <functional>
 
 #include "headwater/output/caption.h"
 #include "headwater/output/page/image_document.h"
