@@ -16,7 +16,7 @@ from .capturing import Capture, capture
 METHODS = ("rollout", "flow", "raw", "average", "gradient", "relevance", "generate", "compare")
 NUMBERS: dict[str, Callable[[str], Any]] = {"layer": int, "residual": float, "discard": float, "count": int}
 # Options that a capture does not have.
-MISSING = {"generate": ("explain", "rule"), "relevance": ()}
+MISSING: dict[str, tuple[str, ...]] = {"generate": ("explain", "rule"), "relevance": ()}
 MISSING_ELSEWHERE = ("keep", "against", "other")
 MOST_TOKENS = 500  # that a page may ask for
 Progress = Callable[[str, int, int], bool]
@@ -42,7 +42,7 @@ class LiveModel:
         targets = "For" in made or "LMHead" in made  # those of transformers with logits
         methods = [{"name": method, "options": [word for word in options if word not in missing(method)]}
                    for method, options in _engine.server_methods() if method in METHODS]
-        writes = bool(getattr(self.model, "can_generate", lambda: False)()) and not config.is_encoder_decoder
+        writes = bool(getattr(self.model, "can_generate", lambda: False)()) and not getattr(config, "is_encoder_decoder", False)
         model = {"name": self.name, "about": f"{made}, in PyTorch", "sees": "text", "writes": writes, "targets": targets,
                  "layers": getattr(config, "num_hidden_layers", 0),
                  "classes": [str(classes[k]) for k in sorted(classes)][:200] if "Classification" in made else [],
@@ -92,7 +92,8 @@ class LiveModel:
 
         check(progress, "token", 0, count)
         with capture(self.model, tokenizer=self.tokenizer) as seen, torch.no_grad():
-            self.model.generate(**inputs, max_new_tokens=count, do_sample=False, num_beams=1, stopping_criteria=[said])
+            generate: Any = self.model.generate
+            generate(**inputs, max_new_tokens=count, do_sample=False, num_beams=1, stopping_criteria=[said])
         return seen
 
     def inputs(self, text: str, pair: str | None) -> dict[str, torch.Tensor]:
