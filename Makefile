@@ -33,6 +33,16 @@ sweep: build/sweep/installed ## captures of every class that transformers can bu
 	@$(PYTHON) tests/sweep/sweep.py
 	@$(PYTHON) tests/sweep/relevance.py
 
+.PHONY: notebook
+notebook: build/jupyter/installed ## results in JupyterLab itself, trusted and not; after make test
+	@$(PYTHON) -m pytest -ra tests/notebook
+
+# An environment of its own: JupyterLab brings half a hundred packages.
+build/jupyter/installed: tests/notebook/requirements.txt
+	@$(PYTHON) -m venv build/jupyter
+	@build/jupyter/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 .PHONY: faults
 faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
 	@tools/setup venv

@@ -3,7 +3,7 @@
 Random attention of 12 layers and 12 heads. bertviz and inspectus need a lot of packages of their own, so they live in an
 environment of their own, build/bench-page, made when it is missing. bertviz loads three scripts from the network; here
 they come from the disk, which is in its favour. `python bench/page.py [--alone]`; --alone measures headwater only. Needs
-chromium (tools/setup test viewer) and the package playwright.
+chromium (tools/setup test viewer), the package playwright and headwater's own.
 """
 import shutil
 import subprocess
@@ -87,6 +87,17 @@ def save(path, n, layers=LAYERS, heads=HEADS):
     np.savez(path, tokens=np.array([f"word{k}" for k in range(n)]), **arrays)
 
 
+def save_generated(path, new=500, prompt=4000, layers=2):
+    """A page of a text of `new` tokens over a prompt."""
+    from headwater.generated import Generation
+    M = np.random.default_rng(0).random((new, prompt, layers), np.float32) ** 8
+    M /= M.sum(axis=1, keepdims=True)
+    options = {"preset": "paper", "fuse": "mean", "residual": 0.5, "discard": 0.0, "position": "predicting"}
+    text = Generation(M, [f"word{k}" for k in range(prompt)], [f"new{s}" for s in range(new)], options, [])
+    text._layers = layers
+    text.save(path)
+
+
 def from_disk(route):
     for file in SCRIPTS_OF_BERTVIZ.values():
         if Path(file).stem.removesuffix(".min") in route.request.url.rsplit("/", 1)[1]:
@@ -159,6 +170,11 @@ def main(alone):
                     print(f"{n:6} {other:28} made no page: {why}")
                 else:
                     show(n, other, path, DRAWN[other])
+        page = folder / "generated.html"
+        save_generated(page)
+        _, _, hover = show(4500, "headwater, 500 over 4000", page, DRAWN["headwater"])
+        if hover > HOVER:
+            wrong.append(f"generated text: a hover takes {hover:.0f} ms, at most {HOVER} ms")
         browser.close()
     for line in wrong:
         print(f"over the limit: {line}")

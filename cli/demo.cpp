@@ -48,17 +48,19 @@ class Tour {
   void list(const char* name, const char* about) {
     say(fmt::format("  {:<24} {}", place(name), about));
   }
-  void picture(const char* name, Result result, const char* about) {
+  /// `words` is the command that makes the same.
+  void picture(const char* name, Result result, const char* about, const std::string& words) {
     {
       const DrawingGuard guard(place(name));
       write(result, place(name));
     }
     list(name, about);
-    on_page(std::move(result), about);
+    on_page(std::move(result), about, words);
   }
-  void on_page(Result result, const std::string& about) {
+  void on_page(Result result, const std::string& about, const std::string& words) {
     results_.push_back(std::move(result));
     page_.abouts.push_back(about);
+    page_.commands.push_back("headwater " + words);
   }
   /// The page with everything that was drawn.
   void write_page() {
@@ -108,18 +110,23 @@ void show_sentence(const std::string&, Tour& tour) {
   tour.say("verb-number, an encoder: is the next verb singular or plural?");
   tour.say(fmt::format("  \"{} ...\" is {}; rollout of [CLS] is largest on {}", sentence, answer,
                        largest(rolled.values[0].row(0), rolled.source.tokens)));
-  tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides");
-  tour.on_page(with_layers(*source, options), "rollout of every token, with all layers");
+  const std::string on_sentence = fmt::format(" verb-number --text \"{}\"", sentence);
+  tour.picture("sentence.png", std::move(rolled), "rollout of [CLS], where the model decides",
+               "rollout" + on_sentence + " --row cls");
+  tour.on_page(with_layers(*source, options), "rollout of every token, with all layers",
+               "rollout" + on_sentence + " --embed-layers -o rollout.html");
   options.row = {};
   tour.picture("methods.png", compare_method(*source, options),
-               "raw attention, average, rollout and exact flow");
+               "raw attention, average, rollout and exact flow",
+               "compare" + on_sentence + " --by method");
 
   options.row = Row::cls;
   Attribution gradients = gradient(*open("verb-number", {.texts = {harder}}), options);
   tour.say(fmt::format("  \"{} ...\" is {}; attention times gradient is largest on {}", harder,
                        gradients.gradient->target.logit.name,
                        largest(gradients.values[0].row(0), gradients.source.tokens, 3)));
-  tour.picture("gradient.png", std::move(gradients), "attention times its gradient");
+  tour.picture("gradient.png", std::move(gradients), "attention times its gradient",
+               fmt::format("gradient verb-number --text \"{}\" --row cls", harder));
 }
 
 // A question whose answer is in the story.
@@ -138,11 +145,13 @@ void show_answer(const std::string&, Tour& tour) {
                        largest(rows.values[0].row(0), rows.source.tokens)));
   answer.shown = 0;
   tour.picture("answer.png", std::move(answer),
-               "rollout: how attention mixes the story into the answer");
+               "rollout: how attention mixes the story into the answer",
+               fmt::format("generate facts --prompt \"{}\" --count 3", prompt));
   Attribution cause = relevance(*open("facts", {.prompts = {prompt}}));
   tour.say(fmt::format("  It comes from {}", largest(cause.values[0].row(0), cause.source.tokens)));
   tour.picture("relevance.png", std::move(cause),
-               "relevance: the words that speak for it, and against it");
+               "relevance: the words that speak for it, and against it",
+               fmt::format("relevance facts --prompt \"{}\"", prompt));
 }
 
 void show_image(const std::string& folder, Tour& tour) {
@@ -153,7 +162,8 @@ void show_image(const std::string& folder, Tour& tour) {
   Attribution found = gradient(*source, options, {GradientRule::gradient_rollout, "best", ""});
   tour.say("\nshapes, a vision transformer: which shape is among the clutter?");
   tour.say(fmt::format("  a {}", found.gradient->target.logit.name));
-  tour.picture("image.png", std::move(found), "where it looked, drawn over the image");
+  tour.picture("image.png", std::move(found), "where it looked, drawn over the image",
+               fmt::format("gradient shapes --image {} --rule gradient-rollout --row cls", image));
 }
 
 void show_file(Tour& tour) {
@@ -165,11 +175,13 @@ void show_file(Tour& tour) {
   const Options options = options_of(Preset::tutorial);
   tour.say("\nAttention from a file, made up: eight tokens, six layers, eight heads");
   tour.list("quick-fox.json", "the attention itself, tokens included");
-  tour.picture("rollout.png", rollout(*source, options), "rollout over all layers");
-  tour.picture("evolution.png", compare_evolution(*source, options),
-               "the rollout after each layer");
+  const std::string on_file = fmt::format(" {} --preset tutorial", file);
+  tour.picture("rollout.png", rollout(*source, options), "rollout over all layers",
+               "rollout" + on_file);
+  tour.picture("evolution.png", compare_evolution(*source, options), "the rollout after each layer",
+               "compare" + on_file + " --by evolution");
   tour.picture("discard.png", compare_discard(*source, options),
-               "0, 0.1, 0.3 and 0.5 of the weights dropped");
+               "0, 0.1, 0.3 and 0.5 of the weights dropped", "compare" + on_file + " --by discard");
 }
 
 // Whether a shell would find the command by its name.

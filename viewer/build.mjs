@@ -1,43 +1,18 @@
 // Builds viewer/built, which is committed: `node build.mjs`. With --check, compares instead. With --test, builds the
 // unit tests into the folder that is named.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { all, settings } from "./bundles.mjs";
 
-const MOST_BYTES = 60000;
-
-const settings = {
-  bundle: true,
-  minify: true,
-  target: "es2022",
-  format: "iife",
-  legalComments: "none",
-  charset: "ascii",
-  write: false,
-  logLevel: "warning",
+const ALWAYS = ["core", "style", "loader"];
+// Parts of a page, and the most bytes of script and style in it, minified.
+const PAGES = {
+  "a text": [["result", "text"], 60000],
+  "an image": [["result", "picture"], 60000],
+  "an evaluation": [["tables"], 60000],
+  "a comparison of texts": [["result", "text", "compare"], 60000],
+  "a text, with its layers": [["result", "text", "layers"], 72500],
 };
-
-async function built(entry, more = {}) {
-  const result = await build({ ...settings, entryPoints: [entry], ...more });
-  return result.outputFiles[0].text.trimEnd();
-}
-
-async function all() {
-  const worker = await built("source/worker.ts");
-  const script = (entry) =>
-    built(entry, {
-      define: { WORKER: JSON.stringify(worker) },
-      jsx: "automatic",
-      jsxImportSource: "preact",
-    });
-  return {
-    "script.js": await script("source/main.ts"),
-    "style.css": await built("source/style.css"),
-    "loader.js": await built("source/loader.js"),
-    "server.js": await script("source/server/main.tsx"),
-    "server.css": await built("source/server.css"),
-  };
-}
 
 process.chdir(new URL(".", import.meta.url).pathname);
 const [flag, folder] = process.argv.slice(2);
@@ -69,12 +44,11 @@ if (flag === "--test") {
       wrong += same ? 0 : 1;
     } else writeFileSync(`built/${name}`, text);
   }
-  // As the page of a result holds them: the script packed, the rest as it is.
-  const packed = Math.ceil(gzipSync(files["script.js"], { level: 9 }).length / 3) * 4;
-  const inPage = packed + files["style.css"].length + files["loader.js"].length;
-  const minified = ["script.js", "style.css", "loader.js"].reduce((sum, name) => sum + files[name].length, 0);
-  console.log(`viewer: ${minified} bytes minified, ${inPage} in a page`);
-  if (inPage > MOST_BYTES)
-    throw new Error(`${inPage} bytes of script and style in a page, at most ${MOST_BYTES}`);
+  const size = (part) => Buffer.byteLength((files[`${part}.js`] ?? "") + (files[`${part}.css`] ?? ""));
+  for (const [page, [parts, most]] of Object.entries(PAGES)) {
+    const bytes = [...ALWAYS, ...parts].reduce((sum, part) => sum + size(part), 0);
+    console.log(`viewer: ${bytes} bytes of script and style in the page of ${page}`);
+    if (bytes > most) throw new Error(`${bytes} bytes in the page of ${page}, at most ${most}`);
+  }
   process.exitCode = wrong ? 1 : 0;
 }

@@ -22,7 +22,8 @@ struct Timing {
   double method = 0;     // the method's own work
 };
 
-/// One attention weight of a flow's minimum cut: token `from` of `layer` attends to token `to`.
+/// One attention weight of a flow's minimum cut, or what the flow takes of it: token `from` of
+/// `layer` attends to token `to`.
 struct CutArc {
   int layer = 0, from = 0, to = 0;
   double capacity = 0;
@@ -48,6 +49,7 @@ struct Attribution {
   std::optional<GradientRecord> gradient;    // for method gradient
   std::optional<RelevanceRecord> relevance;  // for method relevance
   std::optional<std::vector<CutArc>> cut;    // for method flow with `cut`
+  std::vector<CutArc> carried;               // with `cut`: a flow of that value, arc by arc
   std::optional<Prediction> prediction;      // of the model behind the source, if it was asked
   std::vector<Matrix> maps;   // the fused map of each layer of `layers`, if a page is to hold them
   std::vector<Range> pieces;  // the tokens of each word, if they were merged to words (words.h)

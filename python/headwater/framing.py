@@ -38,12 +38,12 @@ def view(result: Paged, *, height: int = HEIGHT) -> View:
 
 
 def framed(page: str, spans: str, height: int) -> str:
-    """The page in a frame, and the spans below it.
+    """The page in a frame, and in the frame's element, where a browser that shows frames ignores them, the spans.
 
-    Notebooks that are not trusted, and sites that show notebooks, strip the frame alone.
+    Notebooks that are not trusted, and sites that show notebooks, strip the element and leave what is in it.
     """
     return (f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads" title="headwater" '
-            f'style="width: 100%; height: {height}px; border: 0"></iframe>{spans}')
+            f'style="width: 100%; height: {height}px; border: 0">{spans}</iframe>')
 
 
 def displayed(result: Paged, values: int) -> str:

@@ -131,14 +131,10 @@ class Generation:
         self._record().save(os.fspath(path))
 
     def _page(self, *, only_data: bool = False) -> str:
-        if self._results is None:
-            raise Error("view: this text was put together in Python, and has no page; use .plot()")
-        return self._results.page(only_data=only_data)
+        return self._record().page(only_data=only_data)
 
     def _repr_html_(self) -> str:
         from .framing import displayed
-        if self._results is None:
-            return self._spans()
         return displayed(self, int(np.prod(self.values.shape)))
 
     def _spans(self) -> str:

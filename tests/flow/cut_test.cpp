@@ -37,6 +37,27 @@ double cost(const std::vector<CutArc>& cut) {
   return sum;
 }
 
+// Whether every node passes on what it gets, no arc carries more than it can, and `value` arrives.
+bool is_flow(const Capacities& capacities, const std::vector<CutArc>& carried, int source, int sink,
+             int32_t value) {
+  const size_t n = static_cast<size_t>(capacities.n());
+  std::vector<double> here(n);
+  here[static_cast<size_t>(source)] = std::ldexp(value, -30);
+  for (int l = capacities.layers(); l >= 1; --l) {
+    std::vector<double> below(n);
+    for (const CutArc& arc : carried) {
+      if (arc.layer != l - 1) continue;
+      if (arc.capacity > std::ldexp(capacities.row(l, arc.from)[arc.to], -30)) return false;
+      here[static_cast<size_t>(arc.from)] -= arc.capacity;
+      below[static_cast<size_t>(arc.to)] += arc.capacity;
+    }
+    if (std::ranges::any_of(here, [](double left) { return left != 0; })) return false;
+    here = below;
+  }
+  return here[static_cast<size_t>(sink)] == std::ldexp(value, -30) &&
+         cost(carried) == std::ldexp(value, -30) * capacities.layers();
+}
+
 TEST(MinimumCut, CostsTheFlowAndSeparatesItsPair) {
   for (const std::string kind : {"softmax", "bert", "bert-sink", "causal"})
     for (const int layers : {1, 2, 3, 5}) {
@@ -45,7 +66,9 @@ TEST(MinimumCut, CostsTheFlowAndSeparatesItsPair) {
       const std::vector<int32_t> flows = flows_of(capacities).front();
       for (int i = 0; i < n; ++i)
         for (int t = 0; t < n; ++t) {
-          const std::vector<CutArc> cut = minimum_cut(capacities, i, t, 0);
+          const auto [cut, carried] = pair_flow(capacities, i, t, 0);
+          EXPECT_TRUE(is_flow(capacities, carried, i, t, flows[static_cast<size_t>(i * n + t)]))
+              << kind << ", " << layers << " layers, " << i << " to " << t;
           EXPECT_EQ(cost(cut), std::ldexp(flows[static_cast<size_t>(i * n + t)], -30))
               << kind << ", " << layers << " layers, " << i << " to " << t;
           EXPECT_FALSE(leaks(capacities, cut, i, t))
@@ -68,6 +91,7 @@ TEST(MinimumCut, ComesWithTheFlowOfOnePair) {
   ASSERT_TRUE(result.cut);
   EXPECT_EQ(cost(*result.cut), result.exact[0].row(0)[0]);
   for (const CutArc& arc : *result.cut) EXPECT_GE(arc.layer, 1);
+  EXPECT_EQ(cost(result.carried), 3 * cost(*result.cut));
 }
 
 TEST(MinimumCut, IsForOnePairOnly) {

@@ -12,6 +12,7 @@
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
 #include "headwater/output/page/pack.h"
+#include "headwater/output/page/scripts.h"
 #include "headwater/output/page/token_document.h"
 #include "made.h"
 
@@ -194,21 +195,45 @@ TEST(Page, TokensNeverEndTheirElement) {
   WriteOptions options;
   options.command = "headwater '</script>'";
   const std::string page = page_of(results_of(std::move(result)), options);
-  EXPECT_EQ(times(page, "<script"), 3);
-  EXPECT_EQ(times(page, "</script"), 3);
+  EXPECT_EQ(times(page, "<script"), 5);  // data, loader, core, result, text
+  EXPECT_EQ(times(page, "</script"), 5);
   EXPECT_EQ(times(page, "<!--"), 0);
 }
 
 TEST(Page, AllowsWhatItHoldsAndNothingElse) {
   const std::string page = page_of(results_of(made(3)));
-  for (const BuiltFile& file : {page_script(), page_style(), page_loader()}) {
+  const auto allows = [&](const char* name) {
+    const BuiltFile file = built_file(name);
     EXPECT_EQ(file.hash.size(), 44u);
-    EXPECT_EQ(times(page, "'sha256-" + file.hash + "'"), 1);
-  }
+    return times(page, "'sha256-" + file.hash + "'");
+  };
+  for (const char* name : {"core.js", "result.js", "text.js", "loader.js", "style.css"})
+    EXPECT_EQ(allows(name), 1) << name;
+  for (const char* name : {"layers.css", "tables.css", "patches.js", "picture.js", "layers.js",
+                           "compare.js", "tables.js", "server.js"})
+    EXPECT_EQ(allows(name), 0) << name;
   EXPECT_NE(page.find("default-src 'none'"), page.npos);
   EXPECT_EQ(page.find("unsafe"), page.npos);
   EXPECT_EQ(page.find("http://"), page.npos);
   EXPECT_EQ(page.find("https://"), page.npos);
+}
+
+TEST(Page, HoldsTheScriptsThatItsResultsNeed) {
+  using Names = std::vector<std::string>;
+  const auto scripts = [](const auto& result) { return page_scripts({page_contents(result, {})}); };
+  EXPECT_EQ(scripts(made(3)), (Names{"core.js", "result.js", "text.js"}));
+  Attribution by_layer = made(3);
+  by_layer.by_layer = {0};
+  EXPECT_EQ(scripts(by_layer), (Names{"core.js", "result.js", "text.js", "layers.js"}));
+  EXPECT_EQ(scripts(made_comparison(3, 2)),
+            (Names{"core.js", "result.js", "text.js", "compare.js"}));
+  EXPECT_EQ(scripts(Metrics{}), (Names{"core.js", "tables.js"}));
+  Attribution both = made(3);
+  both.source.tokens = {"<image 0: 0,0>", "<image 0: 0,1>", "what"};
+  EXPECT_EQ(scripts(both), (Names{"core.js", "result.js", "text.js", "patches.js"}));
+  Attribution seen = made(5);
+  seen.source.patches.emplace().image = Image(1, 1);
+  EXPECT_EQ(scripts(seen), (Names{"core.js", "result.js", "picture.js"}));
 }
 
 TEST(Page, TitleIsEscaped) {

@@ -127,6 +127,23 @@ def test_generated_text_has_two_sides_and_layers(make, visit):
     close(page, values[:, 7, 2])
 
 
+def test_images_in_a_prompt_are_grids_beside_its_text(make, visit, attention):
+    tokens = ["<s>", *[f"<image 0: {row},{column}>" for row in range(2) for column in range(3)], "What", "is", "it"]
+    path, result = make("rollout", attention(10, tokens=tokens))
+    page = visit(path)
+    assert page.locator(".text [data-t]").locator("visible=true").all_inner_texts() == ["<s>", "What", "is", "it"]
+    grid = page.locator(".patches canvas")
+    assert grid.count() == 1 and "2 by 3 patches" in grid.get_attribute("aria-label")
+    token(page, 9).click()
+    box = grid.bounding_box()
+    page.mouse.move(box["x"] + 2.5 / 3 * box["width"], box["y"] + 1.5 / 2 * box["height"])
+    value = float(page.locator(".tip b").inner_text().replace("\u2212", "-"))
+    assert value == pytest.approx(result["values"][9][6], rel=1e-2)
+    page.keyboard.press("Escape")
+    grid.click(position={"x": box["width"] / 6, "y": box["height"] / 4})
+    assert "pinned=1" in page.url
+
+
 def test_an_image_has_its_patches(make, visit):
     path, result = make("rollout", "shapes", "--image", "models/shapes/examples/0-red-star.png")
     page = visit(path)

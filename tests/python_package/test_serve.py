@@ -59,12 +59,15 @@ def answer(server, **question):
 def test_the_menu_has_the_model(server):
     menu = post(server, "/menu", {})[0]
     assert [one["name"] for one in menu["models"]] == ["mine"] and menu["models"][0]["classes"] == ["no", "yes"]
-    assert {one["name"] for one in menu["methods"]} == {"rollout", "flow", "raw", "average", "gradient", "compare"}
+    assert {one["name"] for one in menu["methods"]} == {"rollout", "flow", "raw", "average", "gradient", "relevance",
+                                                            "generate", "compare"}
+    assert not menu["models"][0]["writes"]
 
 
 @pytest.mark.parametrize("method, words", [("rollout", {}), ("rollout", {"row": "1", "residual": "0.25"}), ("flow", {}),
                                            ("average", {"layers": "1:3"}), ("raw", {"layer": "0"}),
-                                           ("gradient", {"target": "yes"}), ("compare", {"by": "fuse"})])
+                                           ("gradient", {"target": "yes"}), ("compare", {"by": "fuse"}),
+                                           ("relevance", {"target": "yes", "against": "no", "rule": "attnlrp"})])
 def test_an_answer_is_the_capture_s(server, model, method, words):
     page = answer(server, method=method, text="hello", **words)["page"]
     given = {word: {"layer": int, "residual": float}.get(word, str)(value) for word, value in words.items()}
@@ -77,10 +80,28 @@ def test_an_answer_is_the_capture_s(server, model, method, words):
 
 def test_what_goes_wrong_is_one_sentence(server):
     assert "nobody" in answer(server, method="gradient", text="hello", target="nobody")["error"]
-    assert "does not have it" in answer(server, method="relevance", text="hello")["error"]
+    assert "does not have it" in answer(server, method="gradient", text="hello", against="no")["error"]
     long = answer(server, method="rollout", text="x" * 600)["error"]
     assert long.startswith("the model failed (") and "\n" not in long
     assert "hello" != answer(server, method="rollout", text="hello").get("error")
+
+
+def test_a_model_that_writes_is_asked_to():
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=2, n_head=2, n_positions=64, bos_token_id=0,
+                                     eos_token_id=None, pad_token_id=0)
+    model = transformers.GPT2LMHeadModel(config).eval()
+    with hw.serve(model, Letters(), name="mine", port=0, block=False) as server:
+        assert post(server, "/menu", {})[0]["models"][0]["writes"]
+        lines = post(server, "/ask", {"model": "mine", "method": "generate", "text": "hello", "count": "6"})
+        assert "expected 1 to" in answer(server, method="generate", text="hello", count="0")["error"]
+    item = lines[-1]["page"]["items"][0]
+    said = [line["progress"] for line in lines if "progress" in line]  # not all of it: a quick one says little
+    assert all(what == "token" and total == 6 for what, _, total in said)
+    with hw.capture(model, tokenizer=Letters()) as seen:
+        model.generate(**Letters()("hello", return_tensors="pt"), max_new_tokens=6, do_sample=False)
+    assert item == json.loads(seen.generation()._page(only_data=True))["items"][0]
+    assert len(item["inputs"]["labels"]) == 5 and len(item["outputs"]["labels"]) == 6
 
 
 def test_it_stops(model):
@@ -135,7 +156,8 @@ def test_notebooks_show_the_page_and_spans():
     shown = result._repr_html_()
     source = re.search(r'<iframe srcdoc="([^"]*)" sandbox="allow-scripts allow-downloads"', shown)[1]
     assert html.unescape(source) == result._page() and "height: 620px" in shown
-    assert shown.endswith("</iframe>" + result._spans()) and "<script" not in shown
+    # Inside of the frame's element: shown by what strips the element, ignored by what shows the frame.
+    assert shown.endswith(result._spans() + "</iframe>") and "<script" not in shown
     assert "height: 300px" in hw.view(result, height=300)._repr_html_()
     for one in (hw.compare(attention, by="fuse"), hw.generate("facts", "Where is the key?", count=2)):
         assert "<iframe" in one._repr_html_() and "<iframe" in hw.view(one)._repr_html_()

@@ -1,4 +1,5 @@
 // Where a matrix is on the screen, and its labels: all of them where they fit, else some.
+import { clamp } from "./draw";
 
 /** What is seen of a matrix, in cells. */
 export interface Window {
@@ -15,17 +16,14 @@ export function clamped(window: Window, columns: number, rows: number): Window {
   return {
     width,
     height,
-    x: Math.max(0, Math.min(columns - width, window.x)),
-    y: Math.max(0, Math.min(rows - height, window.y)),
+    x: clamp(window.x, 0, columns - width),
+    y: clamp(window.y, 0, rows - height),
   };
 }
 
 /** The point of the plot that is nearest to this one. */
 export function nearest(plot: Window, x: number, y: number): [number, number] {
-  return [
-    Math.max(plot.x, Math.min(plot.x + plot.width - 1, x)),
-    Math.max(plot.y, Math.min(plot.y + plot.height - 1, y)),
-  ];
+  return [clamp(x, plot.x, plot.x + plot.width - 1), clamp(y, plot.y, plot.y + plot.height - 1)];
 }
 
 type Pen = CanvasRenderingContext2D;

@@ -65,6 +65,7 @@ export interface Edges {
 export interface Attribution {
   kind: "attribution";
   about?: string; // a line that says what to look at
+  command?: string; // what makes it, if not the command of the page
   method: string;
   title: string;
   details: string[];
@@ -84,6 +85,7 @@ export interface Attribution {
   maps?: Packed[]; // fused, of each layer of options.layers
   image?: Picture;
   cut?: Cut;
+  carried?: Cut; // the flow of which it is the cut: what its largest arcs carry
   heads?: Packed; // layers x heads: the relevance that passes each head
   edges?: Edges;
   notes: string[];
@@ -92,6 +94,7 @@ export interface Attribution {
 export interface Comparison {
   kind: "comparison";
   about?: string;
+  command?: string;
   by: string;
   title: string;
   details: string[];
@@ -128,6 +131,7 @@ export interface EvaluationRecord {
 export interface Evaluation {
   kind: "evaluation";
   about?: string;
+  command?: string;
   title: string;
   details: string[];
   record: EvaluationRecord;
@@ -136,6 +140,7 @@ export interface Evaluation {
 export interface Table {
   kind: "table";
   about?: string;
+  command?: string;
   title: string;
   details: string[];
   record: Record<string, unknown>;

@@ -1,5 +1,5 @@
 // The tables and curves of evaluate, and plain tables of numbers.
-import { useState } from "preact/hooks";
+import { Fragment, h, useState } from "./jsx";
 import type { Evaluation, Spreads, Table } from "./contract";
 
 const INKS = ["--one", "--two", "--three", "--four", "--five", "--six"];
@@ -92,7 +92,7 @@ export function Sortable(props: { caption: string; head: string[]; rows: Cell[][
             {props.head.map((name, k) => (
               <th key={name} aria-sort={by === k ? (down ? "descending" : "ascending") : "none"}>
                 <button
-                  onClick={() => {
+                  onclick={() => {
                     setDown(by === k ? !down : k > 0);
                     setBy(k);
                   }}

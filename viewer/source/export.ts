@@ -1,4 +1,5 @@
 // What is seen, as a file.
+import { ink, made } from "./draw";
 import type { MatrixView } from "./matrix";
 import type { PictureView } from "./picture";
 import { ranked } from "./ranking";
@@ -67,15 +68,13 @@ export function json(session: Session): string {
 
 /** The text and the matrix, one below the other. */
 export function svg(session: Session, views: Views): string {
-  const style = getComputedStyle(document.documentElement);
-  const get = (name: string) => style.getPropertyValue(name).trim();
   const parts: string[] = [];
   const pad = 20;
   let y = pad + 20;
   let wide = 640;
   const heading = `${session.item.title}: ${session.labelOf(session.answer.question)}`;
   parts.push(
-    `<text x="${pad}" y="${pad + 4}" font-size="15" font-weight="600" fill="${get("--ink")}">${escape(heading)}</text>`,
+    `<text x="${pad}" y="${pad + 4}" font-size="15" font-weight="600" fill="${ink("ink")}">${escape(heading)}</text>`,
   );
   const image = (canvas: HTMLCanvasElement) => {
     const { clientWidth, clientHeight } = canvas;
@@ -104,14 +103,14 @@ export function svg(session: Session, views: Views): string {
       y += picture.height + pad;
     }
   if (views.matrix.canvas.clientWidth) image(views.matrix.canvas);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${get("--paper")}"/>${parts.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${ink("paper")}"/>${parts.join("")}</svg>\n`;
 }
 
 async function png(session: Session, views: Views): Promise<Blob> {
   const image = new Image();
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg(session, views));
   await image.decode();
-  const canvas = document.createElement("canvas");
+  const canvas = made("canvas");
   canvas.width = 2 * image.width;
   canvas.height = 2 * image.height;
   canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
@@ -140,27 +139,11 @@ export async function save(session: Session, views: Views, format: Format): Prom
     "matrix.csv": () => matrixCsv(session),
     json: () => json(session),
   };
-  const made = await makers[format]();
-  const blob = typeof made === "string" ? new Blob([made], { type: "text/plain" }) : made;
-  const link = document.createElement("a");
+  const file = await makers[format]();
+  const blob = typeof file === "string" ? new Blob([file], { type: "text/plain" }) : file;
+  const link = made("a");
   link.href = URL.createObjectURL(blob);
   link.download = `headwater-${session.one.method}.${format}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-/** True if it went to the clipboard, which a frame may not use. */
-export async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    return done;
-  }
 }

@@ -5,18 +5,19 @@ import { hideTip, showTip } from "./tip";
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 46; // pixels between two levels
 
-export interface Graph {
+export interface Graph<E extends Edge> {
   about: string; // what it is, for those who listen
-  edges: Edge[]; // layers count from the lowest level's
+  edges: E[]; // layers count from the lowest level's
   levels: string[]; // their names, from the top
   nodes: { level: number; token: number; size: number }[]; // level counts from the top, size up to 1
   labels: string[]; // of all tokens
   wide: number; // pixels, at least
-  kind: string; // class of the edges
-  tip: (edge: Edge) => string[];
+  kind: (edge: E) => string; // its class
+  tip: (edge: E) => string[];
 }
 
-export function graphOf({ about, edges, levels, nodes, labels, wide, kind, tip }: Graph): SVGElement {
+export function graphOf<E extends Edge>(graph: Graph<E>): SVGElement {
+  const { about, edges, levels, nodes, labels, wide, kind, tip } = graph;
   const tokens = [...edges.flatMap((edge) => [edge.from, edge.to]), ...nodes.map(({ token }) => token)];
   const used = [...new Set(tokens)].sort((a, b) => a - b);
   const place = new Map(used.map((token, k) => [token, k]));
@@ -33,7 +34,7 @@ export function graphOf({ about, edges, levels, nodes, labels, wide, kind, tip }
       d: `M${x0} ${y0}C${x0} ${(y0 + y1) / 2} ${x1} ${(y0 + y1) / 2} ${x1} ${y1}`,
       "stroke-width": Math.max(1, 18 * edge.share),
       "stroke-opacity": Math.min(0.9, 0.25 + edge.share),
-      class: kind,
+      class: kind(edge),
     });
     line.addEventListener("pointermove", (event) => {
       const { clientX, clientY } = event as PointerEvent;

@@ -8,6 +8,8 @@ export interface Grid {
   /** Adds row r to `out`. */
   addRow(r: number, out: Float32Array): void;
   at(r: number, c: number): number;
+  /** Row r as codes whose values rise with them, if it is stored so. */
+  codes?(r: number): { codes: Uint8Array; value: (code: number) => number } | null;
 }
 
 export class FloatGrid implements Grid {
@@ -34,7 +36,12 @@ export class ByteGrid implements Grid {
     readonly scale: Float32Array,
     readonly bytes: Uint8Array,
     readonly table: Float32Array,
+    private readonly rising: boolean, // without signs
   ) {}
+  codes(r: number) {
+    const codes = this.bytes.subarray(r * this.columns, (r + 1) * this.columns);
+    return this.rising ? { codes, value: (code: number) => this.scale[r]! * this.table[code]! } : null;
+  }
   addRow(r: number, out: Float32Array): void {
     const start = r * this.columns;
     const scale = this.scale[r]!;
@@ -71,7 +78,7 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
   const count = rows * columns;
   if (packed.difference) sumRows(bytes, columns, count);
   const table = Float32Array.from({ length: 256 }, (_, q) => fromRoot(q, packed.steps, withSigns));
-  if (packed.coding === "root8") return new ByteGrid(rows, columns, scale, bytes, table);
+  if (packed.coding === "root8") return new ByteGrid(rows, columns, scale, bytes, table, !withSigns);
   const values = new Float32Array(count);
   if (packed.coding === "f32") {
     const view = new DataView(new ArrayBuffer(4));

@@ -1,26 +1,27 @@
 // Everything that the keyboard does.
 import { SCALES } from "./scale";
 import type { Session } from "./session";
+import type { State } from "./state";
 import { UNITS } from "./units";
 
 export const KEYS: [string, string][] = [
-  ["\u2190 \u2192", "the output before or after, in the text; cells, in the matrix"],
+  ["\u2190 \u2192", "the output before or after; cells of the matrix"],
   ["Enter, click", "pin it, or let it go"],
-  ["Shift+Enter, Shift+click", "pin one more: values are summed"],
-  ["Esc", "let go of everything"],
-  ["t", "turn the question round: who uses an input?"],
+  ["Shift+Enter, Shift+click", "pin one more; values add up"],
+  ["Esc", "let everything go"],
+  ["t", "turn the question round"],
   ["u", "next unit: token, word, sentence, paragraph"],
-  ["s", "hide special tokens, or show them"],
+  ["s", "hide or show special tokens"],
   ["n", "renormalise what is left"],
   ["c", "next scale: linear, logarithmic, by rank"],
-  ["f", "fold long quiet paragraphs"],
+  ["f", "fold quiet paragraphs"],
   ["[ ]", "a layer down or up"],
   ["a b d", "compare: A, B, their difference"],
   ["/", "search tokens"],
   ["1 2 3 4", "go to text, matrix, layers, ranking"],
-  ["wheel, + \u2212 0", "zoom the matrix; double click shows all of it"],
+  ["wheel, + \u2212 0", "zoom the matrix; double click: all of it"],
   ["drag, Alt+drag", "brush the matrix; move it"],
-  ["l", "light, dark, or as the system is"],
+  ["l", "light, dark, or as the system"],
   ["e", "export"],
   ["?", "this list"],
 ];
@@ -28,6 +29,15 @@ export const KEYS: [string, string][] = [
 function next<Word>(words: readonly Word[], now: Word): Word {
   return words[(words.indexOf(now) + 1) % words.length]!;
 }
+
+const CHANGES: Record<string, (state: State) => Partial<State>> = {
+  t: ({ ask }) => ({ ask: ask === "from" ? "to" : "from", pinned: [] }),
+  u: ({ unit }) => ({ unit: next(UNITS, unit) }),
+  s: ({ hide }) => ({ hide: !hide }),
+  n: ({ renormalise }) => ({ hide: true, renormalise: !renormalise }),
+  c: ({ scale }) => ({ scale: next(SCALES, scale) }),
+  f: ({ fold }) => ({ fold: !fold }),
+};
 
 export interface Actions {
   help: () => void;
@@ -58,17 +68,12 @@ export function listen(session: Session, actions: Actions): () => void {
     }
     if (typing && (target as HTMLInputElement).type !== "range") return;
     const { state } = session;
-    const { kind } = session.item;
+    const change = Object.hasOwn(CHANGES, event.key) && CHANGES[event.key];
     if (event.key === "?") actions.help();
     else if (event.key === "l")
       session.update({ theme: next(["system", "light", "dark"] as const, state.theme) });
-    else if (kind !== "attribution" && kind !== "comparison") return;
-    else if (event.key === "t") session.update({ ask: state.ask === "from" ? "to" : "from", pinned: [] });
-    else if (event.key === "u") session.update({ unit: next(UNITS, state.unit) });
-    else if (event.key === "s") session.update({ hide: !state.hide });
-    else if (event.key === "n") session.update({ hide: true, renormalise: !state.renormalise });
-    else if (event.key === "c") session.update({ scale: next(SCALES, state.scale) });
-    else if (event.key === "f") session.update({ fold: !state.fold });
+    else if (!session.shows) return;
+    else if (change) session.update(change(state));
     else if (event.key === "[" || event.key === "]") step(session, event.key === "]" ? 1 : -1);
     else if ("abd".includes(event.key) && session.comparison)
       session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });

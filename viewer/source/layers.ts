@@ -1,6 +1,7 @@
 // How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
 // layers as a graph.
 import type { Attribution, Cut } from "./contract";
+import { ink, made, on, onResize, penOn, say } from "./draw";
 import { graphOf } from "./graph";
 import type { Grid } from "./grid";
 import { paintPooled } from "./pool";
@@ -21,9 +22,9 @@ interface Strip {
 }
 
 export class LayersView {
-  readonly root = document.createElement("div");
-  private readonly strip = document.createElement("canvas");
-  private readonly graph = document.createElement("div");
+  readonly root = made("div", "layers");
+  private readonly strip = made("canvas");
+  private readonly graph = made("div", "graph");
   private shown: Strip | null = null;
   private ways: Ways | null = null;
   private heads: Grid | null = null;
@@ -34,16 +35,16 @@ export class LayersView {
     private readonly session: Session,
     private readonly roller: Roller,
   ) {
-    this.root.className = "layers";
-    this.graph.className = "graph";
-    this.strip.setAttribute("role", "img");
+    this.strip.role = "img";
     this.root.append(this.strip, this.graph);
-    new ResizeObserver(() => this.paint()).observe(this.root);
-    this.strip.addEventListener("pointermove", (event) => this.point(event));
-    this.strip.addEventListener("pointerleave", hideTip);
-    this.strip.addEventListener("click", (event) => {
-      const at = this.at(event);
-      if (at && session.one.by_layer) session.setLayer(at.layer);
+    onResize(this.root, () => this.paint());
+    on(this.strip, {
+      pointermove: (event) => this.point(event),
+      pointerleave: hideTip,
+      click: (event) => {
+        const at = this.at(event);
+        if (at && session.one.by_layer) session.setLayer(at.layer);
+      },
     });
   }
 
@@ -132,10 +133,6 @@ export class LayersView {
     if (!shown || !session.grids) return;
     const high = Math.min(240, Math.max(60, 16 * shown.rows.length));
     const wide = this.root.clientWidth;
-    const ratio = devicePixelRatio || 1;
-    strip.style.height = `${high}px`;
-    strip.width = Math.round(wide * ratio);
-    strip.height = Math.round(high * ratio);
     const columns = shown.rows[0]!.length;
     const values = new Float32Array(columns * shown.rows.length);
     shown.rows.forEach((row, l) => values.set(row, (shown.rows.length - 1 - l) * columns));
@@ -145,25 +142,23 @@ export class LayersView {
       shade,
       session.palette.table,
     );
-    const pen = strip.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const pen = penOn(strip, wide, high);
     pen.imageSmoothingEnabled = columns > wide;
     pen.drawImage(picture, 34, 0, wide - 34, high);
-    const style = getComputedStyle(this.root);
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.fillStyle = ink("soft");
     const cell = high / shown.rows.length;
     const every = Math.ceil(12 / cell);
     shown.names.forEach((name, l) => {
       if (l % every === 0) pen.fillText(name, 28, high - (l + 0.5) * cell);
     });
-    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.strokeStyle = ink("accent");
     pen.lineWidth = 2;
     pen.strokeRect(35, high - (shown.chosen + 1) * cell + 1, wide - 36, cell - 2);
-    strip.setAttribute(
-      "aria-label",
+    say(
+      strip,
       `${shown.rows.length} layers by ${columns} inputs for ${session.labelOf(session.answer.question)}`,
     );
   }
@@ -173,7 +168,7 @@ export class LayersView {
     const { session } = this;
     const { cut } = session.one;
     if (cut) {
-      if (session.one.columns) this.drawCut(cut);
+      if (session.one.columns && session.one.carried) this.drawFlow(cut, session.one.carried);
       this.graph.append(
         edgeTable("The cut: the attention that limits the flow", session.one.inputs.labels, {
           ...cut,
@@ -210,7 +205,7 @@ export class LayersView {
         nodes,
         labels: session.one.inputs.labels,
         wide: this.root.clientWidth,
-        kind: "way",
+        kind: () => "way",
         tip: (edge) => [
           `${(100 * edge.share).toFixed(1)} %`,
           this.reads({ ...edge, layer: edge.layer + begin }),
@@ -232,35 +227,42 @@ export class LayersView {
     return [...Array.from({ length: count }, (_, k) => String(first + count - 1 - k)), "in"];
   }
 
-  /** The cut of a flow: the attention that, if it is taken away, leaves nothing between output and input. */
-  private drawCut(cut: Cut): void {
+  /**
+   * A flow between one output and one input, and its cut: the attention that limits it. What the cut holds is
+   * carried in full.
+   */
+  private drawFlow(cut: Cut, carried: Cut): void {
     const { one } = this.session;
     const [first, end] = one.options.layers;
-    const order = [...cut.capacity.keys()].sort((a, b) => cut.capacity[b]! - cut.capacity[a]!);
-    const edges = order.slice(0, MOST_EDGES).map((k) => ({
-      layer: cut.layer[k]! - first,
-      from: cut.from[k]!,
-      to: cut.to[k]!,
-      share: cut.capacity[k]!,
+    const name = ({ layer, from, to }: Cut, k: number) => `${layer[k]} ${from[k]} ${to[k]}`;
+    const limits = new Set(cut.layer.map((_, k) => name(cut, k)));
+    const edges = carried.layer.map((layer, k) => ({
+      layer: layer - first,
+      from: carried.from[k]!,
+      to: carried.to[k]!,
+      share: carried.capacity[k]!,
+      limits: limits.has(name(carried, k)),
     }));
+    const total = cut.capacity.reduce((sum, one) => sum + one, 0);
     const ends = [
       { level: 0, token: one.rows[0]!, size: 1 },
       { level: end - first, token: one.columns![0]!, size: 1 },
     ];
-    const caption = document.createElement("p");
-    caption.className = "soft";
-    caption.textContent = "The cut: together these weights limit the flow from the output to the input.";
     this.graph.append(
-      caption,
+      made(
+        "p",
+        "soft",
+        `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up, and together they limit the flow.`,
+      ),
       graphOf({
-        about: `The cut: ${cut.layer.length} attention weights`,
+        about: `The flow: ${edges.length} attention weights carry it, ${cut.layer.length} limit it`,
         edges,
         levels: this.levelNames(0, end - first),
         nodes: ends,
         labels: one.inputs.labels,
         wide: this.root.clientWidth,
-        kind: "way cut",
-        tip: (edge) => [written(edge.share), this.reads(edge)],
+        kind: (edge) => (edge.limits ? "way cut" : "way"),
+        tip: (edge) => [written(edge.share), this.reads(edge) + (edge.limits ? ", all of it" : "")],
       }),
     );
   }
@@ -274,14 +276,10 @@ interface Arcs {
 }
 
 function tableOf(caption: string, head: string[]): HTMLTableElement {
-  const table = document.createElement("table");
+  const table = made("table");
   table.createCaption().textContent = caption;
   const row = table.createTHead().insertRow();
-  for (const name of head) {
-    const cell = document.createElement("th");
-    cell.textContent = name;
-    row.append(cell);
-  }
+  for (const name of head) row.append(made("th", "", name));
   table.createTBody();
   return table;
 }

@@ -6,8 +6,6 @@ const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
 const session = new Session(page, location.hash);
 const root = document.getElementById("app")!;
 document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
-root.textContent = "Unpacking\u2026";
-void session.load().then(() => {
-  root.textContent = "";
-  start(session, root);
-});
+void session.load(); // the parts of the page that need no values are made meanwhile
+// Once all scripts have run.
+queueMicrotask(() => start(session, root));

@@ -1,4 +1,5 @@
 // The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
+import { clamp, ink, made, on, onResize, penOn, say } from "./draw";
 import { clamped, labelColumns, labelRows, nearest, type Window } from "./axes";
 import { paintPooled, pool, type Pooled } from "./pool";
 import { type Shade, shadeFor, written } from "./scale";
@@ -10,8 +11,8 @@ const STEPS: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight
 const WHOLE = 800; // pixels a side of the picture of all
 
 export class MatrixView {
-  readonly root = document.createElement("div");
-  readonly canvas = document.createElement("canvas");
+  readonly root = made("div", "matrix");
+  readonly canvas = made("canvas");
   shade: Shade | null = null;
   onBrush: (token: number) => void = () => {};
   private columns: number[] = []; // input units that are drawn
@@ -34,22 +35,23 @@ export class MatrixView {
 
   constructor(private readonly session: Session) {
     const { canvas } = this;
-    this.root.className = "matrix";
     canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
+    canvas.role = "img";
     this.root.append(canvas);
-    new ResizeObserver(() => session.grids && this.paint()).observe(this.root);
-    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    canvas.addEventListener("pointerdown", (event) => this.down(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", (event) => this.up(event));
-    canvas.addEventListener("pointercancel", (event) => this.up(event));
-    canvas.addEventListener("pointerleave", () => {
-      hideTip();
-      if (!this.drag) session.hover(null);
+    onResize(this.root, () => session.grids && this.paint());
+    on(canvas, {
+      wheel: (event) => this.wheel(event),
+      pointerdown: (event) => this.down(event),
+      pointermove: (event) => this.move(event),
+      pointerup: (event) => this.up(event),
+      pointercancel: (event) => this.up(event),
+      pointerleave: () => {
+        hideTip();
+        if (!this.drag) session.hover(null);
+      },
+      dblclick: () => this.reset(),
+      keydown: (event) => this.key(event),
     });
-    canvas.addEventListener("dblclick", () => this.reset());
-    canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
   private get plot() {
@@ -215,8 +217,8 @@ export class MatrixView {
     const step = STEPS[event.key];
     if (step && !event.altKey) {
       const next = {
-        row: Math.max(0, Math.min(session.lens.rows - 1, cell.row + step[0])),
-        column: Math.max(0, Math.min(this.columns.length - 1, column + step[1])),
+        row: clamp(cell.row + step[0], 0, session.lens.rows - 1),
+        column: clamp(column + step[1], 0, this.columns.length - 1),
       };
       const box = this.canvas.getBoundingClientRect();
       const view = this.view();
@@ -278,8 +280,8 @@ export class MatrixView {
       this.shadeKey = key;
       this.picture = null;
     }
-    this.canvas.setAttribute(
-      "aria-label",
+    say(
+      this.canvas,
       `Matrix of ${lens.rows} outputs by ${this.columns.length} inputs; largest value ${written(this.shade!.most)}`,
     );
   }
@@ -292,20 +294,13 @@ export class MatrixView {
   paint(): void {
     const { canvas, session } = this;
     if (!session.grids || !this.shade) return;
-    const ratio = devicePixelRatio || 1;
     const wide = this.root.clientWidth;
     if (wide === 0) return;
     const { lens } = session;
     const few = Math.min(1, (26 * lens.rows) / Math.max(1, wide - 96));
     const high = Math.max(130, Math.min(wide * 0.92, 560, (wide - 96) * Math.max(few, 0.08) + 80));
-    canvas.style.height = `${high}px`;
-    if (canvas.width !== Math.round(wide * ratio) || canvas.height !== Math.round(high * ratio)) {
-      canvas.width = Math.round(wide * ratio);
-      canvas.height = Math.round(high * ratio);
-    }
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.draw(pen, wide, high);
+    canvas.style.height = `${high}px`; // the plot is as large as it will be
+    this.draw(penOn(canvas, wide, high), wide, high);
   }
 
   /** The cells and the axes, which stay while the pointer moves. */
@@ -314,11 +309,8 @@ export class MatrixView {
     const ratio = devicePixelRatio || 1;
     const key = [view.x, view.y, view.width, view.height, wide, high, session.dark, ratio].join();
     if (this.base?.key === key && this.picture) return this.base.canvas;
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.round(wide * ratio);
-    canvas.height = Math.round(high * ratio);
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const canvas = made("canvas");
+    const pen = penOn(canvas, wide, high);
     const { plot } = this;
     const picture = this.makePicture(view, key);
     pen.save();
@@ -338,10 +330,9 @@ export class MatrixView {
       (Math.ceil(view.y + view.height) - r0) * cellY,
     );
     pen.restore();
-    const style = getComputedStyle(this.root);
-    pen.strokeStyle = style.getPropertyValue("--line");
+    pen.strokeStyle = ink("line");
     pen.strokeRect(plot.x - 0.5, plot.y - 0.5, plot.width + 1, plot.height + 1);
-    pen.fillStyle = style.getPropertyValue("--soft");
+    pen.fillStyle = ink("soft");
     const { lens } = session;
     const outputs = session.units(session.outputs).labels;
     const inputs = session.units(session.one.inputs).labels;
@@ -355,10 +346,8 @@ export class MatrixView {
   private draw(pen: CanvasRenderingContext2D, wide: number, high: number): void {
     const { session } = this;
     const { lens } = session;
-    const style = getComputedStyle(this.root);
     const view = this.view();
     const { plot } = this;
-    pen.clearRect(0, 0, wide, high);
     pen.drawImage(this.still(wide, high, view), 0, 0, wide, high);
     const cellX = plot.width / view.width;
     const cellY = plot.height / view.height;
@@ -368,7 +357,7 @@ export class MatrixView {
     pen.clip();
     const x = (c: number) => plot.x + (c - view.x) * cellX;
     const y = (r: number) => plot.y + (r - view.y) * cellY;
-    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.strokeStyle = ink("accent");
     pen.lineWidth = 1.5;
     const { question } = session.answer;
     for (const unit of question.units.slice(0, 200)) {
@@ -383,12 +372,12 @@ export class MatrixView {
     }
     if (session.cell) {
       const c = this.columns.indexOf(session.cell.column);
-      pen.strokeStyle = style.getPropertyValue("--ink");
+      pen.strokeStyle = ink("ink");
       pen.strokeRect(x(c) - 1, y(session.cell.row) - 1, Math.max(3, cellX) + 2, Math.max(3, cellY) + 2);
     }
     if (this.drag && !this.drag.pan) {
       const [nowX, nowY] = this.drag.now;
-      pen.fillStyle = style.getPropertyValue("--accent");
+      pen.fillStyle = ink("accent");
       pen.globalAlpha = 0.2;
       pen.fillRect(this.drag.x, this.drag.y, nowX - this.drag.x, nowY - this.drag.y);
     }

@@ -1,32 +1,33 @@
 // An image with the values of its patches over it.
+import { ink, made, on, onResize, penOn, say } from "./draw";
 import type { Session } from "./session";
 import { written } from "./scale";
 import { hideTip, showTip } from "./tip";
 
 export class PictureView {
-  readonly root = document.createElement("div");
-  readonly canvas = document.createElement("canvas");
-  private readonly chips = document.createElement("div");
+  readonly root = made("div", "picture");
+  readonly canvas = made("canvas");
+  private readonly chips = made("div", "chips");
   private image: HTMLImageElement | null = null;
   private uri = "";
 
   constructor(private readonly session: Session) {
-    this.root.className = "picture";
-    this.chips.className = "chips";
     this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "img");
+    this.canvas.role = "img";
     this.root.append(this.chips, this.canvas);
-    new ResizeObserver(() => session.grids && this.paint()).observe(this.root);
-    this.canvas.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.addEventListener("pointerleave", () => {
-      hideTip();
-      session.hover(null);
+    onResize(this.root, () => session.grids && this.paint());
+    on(this.canvas, {
+      pointermove: (event) => this.point(event),
+      pointerleave: () => {
+        hideTip();
+        session.hover(null);
+      },
+      click: (event) => {
+        const token = this.tokenAt(event.offsetX, event.offsetY);
+        if (token !== null) session.pin(session.state.ask, token, event.shiftKey);
+      },
+      keydown: (event) => this.key(event),
     });
-    this.canvas.addEventListener("click", (event) => {
-      const token = this.tokenAt(event.offsetX, event.offsetY);
-      if (token !== null) session.pin(session.state.ask, token, event.shiftKey);
-    });
-    this.canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
   private get scale(): number {
@@ -77,7 +78,7 @@ export class PictureView {
   render(): void {
     const picture = this.session.one.image!;
     const label = `The image, ${picture.rows} by ${picture.columns} patches: arrow keys move, Enter pins`;
-    this.canvas.setAttribute("aria-label", label);
+    say(this.canvas, label);
     if (this.uri !== picture.uri) {
       this.uri = picture.uri;
       this.image = new Image();
@@ -89,9 +90,7 @@ export class PictureView {
     this.chips.replaceChildren(
       ...session.one.inputs.labels.slice(0, picture.prefix).flatMap((name, t) => {
         if (hidden[t]) return [];
-        const chip = document.createElement("button");
-        chip.className = "chip";
-        chip.textContent = name;
+        const chip = made("button", "chip", name);
         const { ask } = session.state;
         chip.disabled = !session.canAsk(ask, t);
         chip.onclick = (event) => session.pin(ask, t, event.shiftKey);
@@ -108,15 +107,9 @@ export class PictureView {
     const { session, canvas, image } = this;
     const picture = session.one.image;
     if (!session.grids || !picture || !image?.complete) return;
-    const ratio = devicePixelRatio || 1;
     const wide = Math.min(this.root.clientWidth, 720);
     const high = (wide * picture.height) / picture.width;
-    canvas.style.width = `${wide}px`;
-    canvas.style.height = `${high}px`;
-    canvas.width = Math.round(wide * ratio);
-    canvas.height = Math.round(high * ratio);
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const pen = penOn(canvas, wide, high);
     pen.imageSmoothingEnabled = image.naturalWidth > wide;
     pen.drawImage(image, 0, 0, wide, high);
     const scale = wide / picture.width;
@@ -124,9 +117,8 @@ export class PictureView {
     const { answer, overlayPalette: palette } = session;
     const patchWidth = width / picture.columns;
     const patchHeight = height / picture.rows;
-    const style = getComputedStyle(this.root);
     // What the model did not see is dimmed.
-    pen.fillStyle = style.getPropertyValue("--paper");
+    pen.fillStyle = ink("paper");
     pen.globalAlpha = 0.65;
     pen.beginPath();
     pen.rect(0, 0, wide, high);
@@ -149,7 +141,7 @@ export class PictureView {
         if (asked.has(token)) outline.push([left, top]);
       }
     pen.globalAlpha = 1;
-    pen.strokeStyle = style.getPropertyValue("--accent");
+    pen.strokeStyle = ink("accent");
     pen.lineWidth = 3;
     for (const [left, top] of outline) pen.strokeRect(left, top, patchWidth, patchHeight);
     [...this.chips.children].forEach((chip) => {

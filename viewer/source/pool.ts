@@ -1,4 +1,5 @@
 // A matrix drawn into fewer pixels than it has cells: each pixel has the largest of its cells.
+import { made } from "./draw";
 import type { Lens } from "./lens";
 import type { Shade } from "./scale";
 
@@ -19,13 +20,26 @@ export function pool(
   const height = Math.max(1, Math.min(rows.length, most.height));
   const values = new Float32Array(width * height);
   const line = new Float32Array(lens.columns);
+  const top = new Uint8Array(width);
   const place = new Int32Array(columns.length);
   for (let k = 0; k < columns.length; k++) place[k] = Math.floor((k * width) / columns.length);
   for (let k = 0; k < rows.length; k++) {
     const y = Math.floor((k * height) / rows.length);
+    const start = y * width;
+    const stored = lens.codes(rows[k]!);
+    if (stored) {
+      // Of many cells only the largest code becomes a value.
+      const { codes, value } = stored;
+      top.fill(0);
+      for (let c = 0; c < columns.length; c++) {
+        const code = codes[columns[c]!]!;
+        if (code > top[place[c]!]!) top[place[c]!] = code;
+      }
+      for (let x = 0; x < width; x++) values[start + x] = Math.max(values[start + x]!, value(top[x]!));
+      continue;
+    }
     line.fill(0);
     lens.addRow(rows[k]!, line);
-    const start = y * width;
     for (let c = 0; c < columns.length; c++) {
       const value = line[columns[c]!]!;
       const at = start + place[c]!;
@@ -37,7 +51,7 @@ export function pool(
 }
 
 export function paintPooled(pooled: Pooled, shade: Shade, table: Uint8Array): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
+  const canvas = made("canvas");
   canvas.width = pooled.width;
   canvas.height = pooled.height;
   const pen = canvas.getContext("2d")!;

@@ -1,5 +1,5 @@
 // The values of a question as a table: sorted, searched, and read aloud.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { Fragment, h, useEffect, useRef, useState } from "./jsx";
 import { written } from "./scale";
 import type { Session } from "./session";
 
@@ -42,6 +42,12 @@ export function ranked(session: Session): Ranked[] {
   return out;
 }
 
+/** From the left; with signs from the middle, against to the left and for to the right. */
+function barOf(share: number, signed: boolean) {
+  const wide = (signed ? 50 : 100) * Math.abs(share);
+  return { width: `${wide}%`, marginLeft: `${signed ? 50 - (share < 0 ? wide : 0) : 0}%` };
+}
+
 export function Ranking({ session }: { session: Session }) {
   const [, redraw] = useState(0);
   const [column, setColumn] = useState<Column>("value");
@@ -60,7 +66,9 @@ export function Ranking({ session }: { session: Session }) {
     };
   }, [session]);
   const { answer, state } = session;
-  const rows = useMemo(() => ranked(session), [answer]);
+  const last = useRef<{ of: object; rows: Ranked[] } | null>(null);
+  if (last.current?.of !== answer) last.current = { of: answer, rows: ranked(session) };
+  const { rows } = last.current;
   const names = session.comparison?.panels.map((panel) => panel.label) ?? [];
   const sought = state.search.toLowerCase();
   const key = (row: Ranked): number | string =>
@@ -77,7 +85,7 @@ export function Ranking({ session }: { session: Session }) {
   const head = (name: Column, text: string) => (
     <th aria-sort={column === name ? (down ? "descending" : "ascending") : "none"} class={name}>
       <button
-        onClick={() => {
+        onclick={() => {
           setDown(column === name ? !down : name !== "position" && name !== "label");
           setColumn(name);
         }}
@@ -112,7 +120,7 @@ export function Ranking({ session }: { session: Session }) {
             <tr
               key={row.unit}
               class={hit === row.unit && answer.question.ask === "from" ? "hit" : ""}
-              onClick={(event) =>
+              onclick={(event) =>
                 session.pin(answer.question.ask === "from" ? "to" : "from", row.unit, event.shiftKey)
               }
             >
@@ -126,7 +134,7 @@ export function Ranking({ session }: { session: Session }) {
               <td class="bar" aria-hidden="true">
                 <span
                   class={session.signed ? (length(row) < 0 ? "negative" : "positive") : ""}
-                  style={{ width: `${(100 * Math.abs(length(row))) / most}%` }}
+                  style={barOf(length(row) / most, session.signed)}
                 />
               </td>
             </tr>
@@ -134,7 +142,7 @@ export function Ranking({ session }: { session: Session }) {
         </tbody>
       </table>
       {shown.length < sorted.length && (
-        <button class="more" onClick={() => setAll(true)}>
+        <button class="more" onclick={() => setAll(true)}>
           Show all {sorted.length}
         </button>
       )}

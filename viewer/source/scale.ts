@@ -83,7 +83,7 @@ export interface Palette {
 const STEPS = 255;
 const BLEND = 0.6; // the share of the scale over which the paper gives way
 
-/** Without signs: cividis, which starts at the colour of the paper. With signs: blue below, orange above. */
+/** Without signs: cividis, which starts at the colour of the paper. With signs: blue below, red above. */
 export function palette(dark: boolean, withSigns: boolean): Palette {
   const paper = fromHex(dark ? "15181d" : "ffffff");
   const table = new Uint8Array(3 * (2 * STEPS + 1));
@@ -93,8 +93,8 @@ export function palette(dark: boolean, withSigns: boolean): Palette {
     const size = Math.abs(step) / STEPS;
     let colour: Colour;
     if (withSigns) {
-      const ends = dark ? ["6fb1ff", "ffa95c"] : ["14508f", "a14200"];
-      const middle = dark ? ["1f5a9e", "9c4a10"] : ["8ab8e6", "f2b27a"];
+      const ends = dark ? ["6fb1ff", "ff8f8f"] : ["14508f", "a8152b"];
+      const middle = dark ? ["1f5a9e", "9c2a3a"] : ["8ab8e6", "f2a08f"];
       const side = step < 0 ? 0 : 1;
       const half = fromHex(middle[side]!);
       colour = size < 0.5 ? mixed(paper, half, 2 * size) : mixed(half, fromHex(ends[side]!), 2 * size - 1);

@@ -76,6 +76,10 @@ export class Session {
   get comparison(): Comparison | null {
     return this.item.kind === "comparison" ? this.item : null;
   }
+  /** Whether the item has values to look at. */
+  get shows(): boolean {
+    return this.item.kind === "attribution" || this.item.kind === "comparison";
+  }
   panel(which: number): Attribution | null {
     const item = this.item;
     if (item.kind === "attribution") return item;
@@ -186,7 +190,7 @@ export class Session {
   async load(): Promise<void> {
     const ticket = ++this.loading;
     this.rolled = null;
-    if (this.item.kind !== "attribution" && this.item.kind !== "comparison") return this.tell();
+    if (!this.shows) return this.tell();
     const a = this.difference ? this.panel(this.state.a)! : this.one;
     const b = this.comparison ? this.panel(this.state.b) : null;
     const [first, second] = await Promise.all([
@@ -311,9 +315,11 @@ export class Session {
     if (this.answerNow) return this.answerNow;
     const question = this.hovered ?? this.pinnedQuestion();
     const values = this.valuesOf(question);
+    // The patches of an image have all of the colours: [CLS] is often larger than any of them.
+    const from = question.ask === "from" ? (this.one.image?.prefix ?? 0) : 0;
     const shade = shadeFor(
       this.state.scale,
-      values.filter((value) => !Number.isNaN(value)),
+      values.slice(from).filter((value) => !Number.isNaN(value)),
     );
     return (this.answerNow = { question, values, shade, hovering: this.hovered !== null });
   }

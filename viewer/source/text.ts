@@ -1,7 +1,9 @@
 // The text, shaded. Spans hold the words and never change; a canvas below them holds the colours, because
 // thousands of spans cannot change colour within a frame.
 import type { Tokens } from "./contract";
+import { ink, made, on, onResize, penOn, say } from "./draw";
 import type { Session } from "./session";
+import { parts } from "./parts";
 import { written } from "./scale";
 import { hideTip, showTip } from "./tip";
 
@@ -17,13 +19,14 @@ const QUIET = 0.1; // a paragraph folds if it has no shade above this
 const LONG = 60; // tokens, from which a paragraph may fold
 
 export class TextView {
-  readonly root = document.createElement("div");
-  private readonly scroller = document.createElement("div");
-  private readonly content = document.createElement("div");
-  private readonly canvas = document.createElement("canvas");
+  readonly root = made("div", "text");
+  private readonly scroller = made("div", "scroller");
+  private readonly content = made("div", "content");
+  private readonly canvas = made("canvas");
   private spans: HTMLElement[] = [];
   private paragraphs: { element: HTMLElement; tokens: number[] }[] = [];
-  private boxes: Box[] | null = null;
+  private boxes = new Map<number, Box[]>(); // of tokens that were in sight
+  private visible: number[] | null = null; // tokens that take room
   private flipped = new Set<number>();
   private tokens: Tokens | null = null;
   private shownKey = "";
@@ -34,31 +37,27 @@ export class TextView {
     private readonly isOutput: boolean,
     label: string,
   ) {
-    this.root.className = "text";
-    this.scroller.className = "scroller";
-    this.scroller.tabIndex = 0;
-    this.scroller.setAttribute("role", "group");
-    this.scroller.setAttribute("aria-label", `${label}: arrow keys move, Enter pins`);
-    const under = document.createElement("div");
-    under.className = "under";
+    const { scroller, content } = this;
+    scroller.tabIndex = 0;
+    scroller.role = "group";
+    say(scroller, `${label}: arrow keys move, Enter pins`);
+    const under = made("div", "under");
     under.append(this.canvas);
-    this.content.className = "content";
-    this.scroller.append(under, this.content);
-    this.root.append(this.scroller);
-    this.scroller.addEventListener("scroll", () => this.paint(), { passive: true });
-    new ResizeObserver(() => {
-      this.boxes = null;
+    scroller.append(under, content);
+    this.root.append(scroller);
+    onResize(scroller, () => {
+      this.forget();
       if (session.grids) this.paint();
-    }).observe(this.scroller);
-    this.content.addEventListener("pointermove", (event) => {
-      if (event.pointerType === "mouse") this.point(event);
     });
-    this.content.addEventListener("pointerleave", () => {
-      hideTip();
-      session.hover(null);
+    on(scroller, { scroll: () => this.paint(), keydown: (event) => this.key(event) });
+    on(content, {
+      pointermove: (event) => event.pointerType === "mouse" && this.point(event),
+      pointerleave: () => {
+        hideTip();
+        session.hover(null);
+      },
+      click: (event) => this.click(event),
     });
-    this.content.addEventListener("click", (event) => this.click(event));
-    this.scroller.addEventListener("keydown", (event) => this.key(event));
   }
 
   private get ask(): "from" | "to" {
@@ -104,7 +103,7 @@ export class TextView {
     if (fold) {
       this.paragraphs[Number(fold.getAttribute("data-fold"))]!.element.classList.remove("folded");
       fold.remove();
-      this.boxes = null;
+      this.forget();
       return this.paint();
     }
     const token = this.tokenAt(event);
@@ -145,7 +144,7 @@ export class TextView {
     this.content.replaceChildren();
     this.spans = [];
     this.paragraphs = [];
-    this.boxes = null;
+    this.forget();
     this.flipped.clear();
     const hidden = this.session.side(this.isInput).hidden;
     const special = new Set(tokens.special);
@@ -160,7 +159,7 @@ export class TextView {
       const gap =
         before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
       if (gap) paragraph.element.append(gap);
-      const span = document.createElement("span");
+      const span = made("span");
       span.dataset["t"] = String(t);
       if (special.has(t) || text === "") {
         span.className = "chip";
@@ -168,7 +167,8 @@ export class TextView {
       } else {
         span.textContent = inner.replace(/\n/g, "\u23ce");
       }
-      if (hidden[t]) span.hidden = true;
+      // Patches are seen as an image beside the text.
+      if (hidden[t] || (parts.patches && /^<(image|video) \d+: .*\d>$/.test(label))) span.hidden = true;
       paragraph.element.append(span);
       paragraph.tokens.push(t);
       this.spans.push(span);
@@ -176,7 +176,7 @@ export class TextView {
   }
 
   private newParagraph() {
-    const element = document.createElement("p");
+    const element = made("p");
     element.dir = "auto";
     const paragraph = { element, tokens: [] as number[] };
     this.content.append(element);
@@ -198,33 +198,57 @@ export class TextView {
         tokens.every((t) => !(Math.abs(answer.shade.of(answer.values[units.of[t]!]!)) > QUIET));
       element.classList.toggle("folded", quiet);
       if (!quiet) return;
-      const button = document.createElement("button");
+      const button = made("button", "fold", `\u2026 ${tokens.length} quiet tokens`);
       button.dataset["fold"] = String(k);
-      button.className = "fold";
-      button.textContent = `\u2026 ${tokens.length} quiet tokens`;
       element.before(button);
     });
-    this.boxes = null;
+    this.forget();
   }
 
-  private measure(): Box[] {
-    const origin = this.content.getBoundingClientRect();
-    const boxes: Box[] = [];
-    this.spans.forEach((span, token) => {
-      if (span.hidden) return;
-      for (const rect of span.getClientRects())
-        boxes.push({
-          token,
-          x: rect.left - origin.left,
-          y: rect.top - origin.top,
-          width: rect.width,
-          height: rect.height,
-        });
-    });
+  private forget(): void {
+    this.boxes.clear();
+    this.visible = null;
+  }
+
+  private boxesOf(token: number, origin: DOMRect): Box[] {
+    let boxes = this.boxes.get(token);
+    if (!boxes) {
+      boxes = [...this.spans[token]!.getClientRects()].map(({ left, top, width, height }) => ({
+        token,
+        x: left - origin.left,
+        y: top - origin.top,
+        width,
+        height,
+      }));
+      this.boxes.set(token, boxes);
+    }
     return boxes;
   }
 
-  render(): void {
+  /** The boxes of the tokens between two heights of the content: thousands of others need not be measured. */
+  private measure(origin: DOMRect, top: number, bottom: number): Box[] {
+    this.visible ??= this.paragraphs.flatMap(({ element, tokens }) =>
+      element.classList.contains("folded") ? [] : tokens.filter((t) => !this.spans[t]!.hidden),
+    );
+    const { visible } = this;
+    let low = 0;
+    let high = visible.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.boxesOf(visible[middle]!, origin).at(-1)?.y ?? 0) < top) low = middle + 1;
+      else high = middle;
+    }
+    const out: Box[] = [];
+    for (; low < visible.length; low++) {
+      const boxes = this.boxesOf(visible[low]!, origin);
+      if (boxes[0] && boxes[0].y > bottom) break;
+      out.push(...boxes);
+    }
+    return out;
+  }
+
+  /** Makes what needs no values, while these are being unpacked. */
+  prepare(): void {
     const { session } = this;
     const tokens = this.isInput ? session.one.inputs : session.outputs;
     const key = `${session.state.item} ${session.state.hide} ${session.one.label}`;
@@ -232,11 +256,16 @@ export class TextView {
       this.shownKey = key;
       this.build(tokens);
     }
+  }
+
+  render(): void {
+    this.prepare();
+    const { session } = this;
     this.fold();
     this.paint();
     const { question } = session.answer;
     if (session.isPinned && question.ask === this.ask) {
-      const first = session.units(tokens).tokens[question.units[0]!]?.[0];
+      const first = session.units(this.tokens!).tokens[question.units[0]!]?.[0];
       if (first !== undefined && this.root.isConnected) this.nearest(first);
     }
   }
@@ -254,19 +283,8 @@ export class TextView {
   paint(): void {
     const { session, canvas } = this;
     if (!session.grids || !this.tokens) return;
-    this.boxes ??= this.measure();
-    const ratio = devicePixelRatio || 1;
-    const width = this.scroller.clientWidth;
     const height = this.scroller.clientHeight;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = penOn(canvas, this.scroller.clientWidth, height);
     const { question, values, shade } = session.answer;
     const { palette } = session;
     const units = session.units(this.tokens);
@@ -277,10 +295,8 @@ export class TextView {
     const dx = origin.left - frame.left - this.scroller.clientLeft;
     const dy = origin.top - frame.top - this.scroller.clientTop;
     const flip = new Set<number>();
-    const style = getComputedStyle(this.root);
-    const ink = style.getPropertyValue("--accent");
-    const pad = 1;
-    const { boxes } = this;
+    const [accent, line, soft] = [ink("accent"), ink("line"), ink("soft")];
+    const boxes = this.measure(origin, -dy - 120, height - dy + 40);
     const found = session.state.search.toLowerCase();
     for (let k = 0; k < boxes.length; k++) {
       const box = boxes[k]!;
@@ -300,27 +316,27 @@ export class TextView {
       if (size !== 0) {
         pen.fillStyle = palette.css(size);
         pen.beginPath();
-        pen.roundRect(x + dx - pad / 2, y - 1, wide + pad, box.height + 2, 3);
+        pen.roundRect(x + dx - 0.5, y - 1, wide + 1, box.height + 2, 3);
         pen.fill();
         if (palette.flips(size)) flip.add(box.token);
       }
       if (asked.has(unit)) {
-        pen.strokeStyle = ink;
+        pen.strokeStyle = accent;
         pen.lineWidth = 2;
         pen.beginPath();
         pen.roundRect(box.x + dx - 1.5, y - 2, box.width + 3, box.height + 4, 4);
         pen.stroke();
       }
       if (found && this.tokens.labels[box.token]!.toLowerCase().includes(found)) {
-        pen.fillStyle = ink;
+        pen.fillStyle = accent;
         pen.fillRect(box.x + dx, y + box.height + 1, box.width, 2);
       }
       if (session.twoTexts && !session.signed && this.isOutput && !this.isInput) {
         const r = session.lens.rowOfUnit(unit);
         if (r !== undefined) {
-          pen.fillStyle = style.getPropertyValue("--line");
+          pen.fillStyle = line;
           pen.fillRect(box.x + dx, y + box.height + 2, box.width, 3);
-          pen.fillStyle = style.getPropertyValue("--soft");
+          pen.fillStyle = soft;
           pen.fillRect(box.x + dx, y + box.height + 2, box.width * Math.min(1, this.massOf(r)), 3);
         }
       }
@@ -341,24 +357,21 @@ export class TextView {
 
   /** Rectangles and words as they are on the screen, for a picture. */
   picture(): { width: number; height: number; boxes: (Box & { text: string; fill: string; ink: string })[] } {
-    this.boxes = this.measure();
+    const rect = this.content.getBoundingClientRect();
     const { answer, palette } = this.session;
     const units = this.session.units(this.tokens!);
     const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
-    const style = getComputedStyle(this.root);
-    const ink = style.getPropertyValue("--ink");
-    const other = style.getPropertyValue("--paper");
-    const boxes = this.boxes.map((box) => {
+    const [own, other] = [ink("ink"), ink("paper")];
+    const boxes = this.measure(rect, -1, rect.height).map((box) => {
       const value = answers ? answer.values[units.of[box.token]!]! : 0;
       const size = Number.isNaN(value) ? 0 : answer.shade.of(value);
       return {
         ...box,
         text: this.spans[box.token]!.textContent!,
         fill: size === 0 ? "none" : palette.css(size),
-        ink: palette.flips(size) ? other : ink,
+        ink: palette.flips(size) ? other : own,
       };
     });
-    const rect = this.content.getBoundingClientRect();
     return { width: rect.width, height: rect.height, boxes };
   }
 }

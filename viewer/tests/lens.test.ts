@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FloatGrid } from "../source/grid";
-import { Lens, type LensOptions, rankCorrelation } from "../source/lens";
+import { rankCorrelation } from "../source/correlation";
+import { Lens, type LensOptions } from "../source/lens";
 import { pool } from "../source/pool";
 
 const units = (groups: number[][]) => {

@@ -1,5 +1,6 @@
 #include "headwater/method/flow/cut.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headwater/method/flow/workers.h"
@@ -37,18 +38,20 @@ void add_crossing(const Capacities& capacities, const kernel::FlowTask& task,
 
 }  // namespace
 
-std::vector<CutArc> minimum_cut(const Capacities& capacities, int source, int sink,
-                                int first_layer) {
+PairFlow pair_flow(const Capacities& capacities, int source, int sink, int first_layer) {
   const int top = capacities.layers(), n = capacities.n();
   const int32_t* supply = capacities.row(top, source);
   const int32_t* demand = capacities.bottom_column(sink);
-  Arcs arcs(first_layer);
+  Arcs cut(first_layer), carried(first_layer);
   if (top == 1) {
-    arcs.add(1, source, sink, supply[sink]);
+    cut.add(1, source, sink, supply[sink]);
+    carried.add(1, source, sink, supply[sink]);
   } else if (top == 2) {
     for (int u = 0; u < n; ++u) {
       const bool above = supply[u] <= demand[u];
-      arcs.add(above ? 2 : 1, above ? source : u, above ? u : sink, above ? supply[u] : demand[u]);
+      cut.add(above ? 2 : 1, above ? source : u, above ? u : sink, above ? supply[u] : demand[u]);
+      carried.add(2, source, u, std::min(supply[u], demand[u]));
+      carried.add(1, u, sink, std::min(supply[u], demand[u]));
     }
   } else {
     kernel::FlowTask task;
@@ -58,6 +61,7 @@ std::vector<CutArc> minimum_cut(const Capacities& capacities, int source, int si
     task.column = sink;
     task.source = source;
     task.limit = kernel::flow_unit;
+    task.shown = true;
     task.begin = capacities.causal() ? sink : 0;
     task.end = capacities.causal() ? source + 1 : n;
     if (task.begin >= task.end) return {};
@@ -65,12 +69,19 @@ std::vector<CutArc> minimum_cut(const Capacities& capacities, int source, int si
     workers.run(1, [&](kernel::FlowSolver& solver, int, int) {
       solver.solve(task);
       if (solver.has_cut())
-        add_crossing(capacities, task, solver, arcs);
+        add_crossing(capacities, task, solver, cut);
       else  // all that the source has flows
-        for (int u = 0; u < n; ++u) arcs.add(top, source, u, supply[u]);
+        for (int u = 0; u < n; ++u) cut.add(top, source, u, supply[u]);
+      for (int u = task.begin; u < task.end; ++u) {
+        carried.add(top, source, u, solver.supplied(u));
+        carried.add(task.bottom, u, sink, solver.demanded(u));
+      }
+      solver.visit_flow([&](int level, int from, int to, int32_t amount) {
+        carried.add(level, from, to, amount);
+      });
     });
   }
-  return std::move(arcs.list);
+  return {std::move(cut.list), std::move(carried.list)};
 }
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// A minimum cut of one pair: the attention weights that limit its flow.
+// The flow of one pair, arc by arc, and its minimum cut: the attention weights that limit it.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,16 @@
 
 namespace headwater {
 
-/// Arcs without which nothing flows from `source` at the top to `sink` at the bottom, and whose
-/// capacities add up to the maximum flow, exactly. Layers count from `first_layer`, the lowest. One
-/// maximum flow.
-std::vector<CutArc> minimum_cut(const Capacities& capacities, int source, int sink,
-                                int first_layer);
+struct PairFlow {
+  /// Arcs without which nothing flows, and whose capacities add up to the maximum flow, exactly.
+  std::vector<CutArc> cut;
+  /// What each arc carries of a maximum flow; there may be others of the same value. In every layer
+  /// the amounts add up to the maximum flow, exactly.
+  std::vector<CutArc> carried;
+};
+
+/// From `source` at the top to `sink` at the bottom. Layers count from `first_layer`, the lowest.
+/// One maximum flow.
+PairFlow pair_flow(const Capacities& capacities, int source, int sink, int first_layer);
 
 }  // namespace headwater

@@ -91,9 +91,12 @@ Attribution flow(Source& source, const Options& options, const FlowOptions& flow
     if (flow_options.every_layer) result.by_layer.push_back(layer);
   });
   const FlowValues values = flow_of_pairs(capacities, request);
-  if (flow_options.cut)
-    result.cut = minimum_cut(capacities, request.sources.front(), request.sinks.front(),
-                             layers.range().begin);
+  if (flow_options.cut) {
+    PairFlow flow =
+        pair_flow(capacities, request.sources.front(), request.sinks.front(), layers.range().begin);
+    result.cut = std::move(flow.cut);
+    result.carried = std::move(flow.carried);
+  }
 
   const int rows = static_cast<int>(request.sources.size());
   for (const std::vector<int32_t>& top : values.tops) {

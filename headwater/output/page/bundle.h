@@ -1,4 +1,4 @@
-// The script and the style of a page, built from viewer/ and compiled in.
+// The scripts and the styles of a page, built from viewer/ and compiled in.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,12 +11,9 @@ struct BuiltFile {
   std::string hash;
 };
 
-BuiltFile page_script();
-BuiltFile page_style();
-/// Those of a server's page, which holds the same views and a form to ask with.
-BuiltFile page_server_script();
-BuiltFile page_server_style();
-/// Unpacks the script; the only one that a page holds as it is.
-BuiltFile page_loader();
+/// core.js is in every page, and the parts that its results need: see page_scripts(). loader.js
+/// unpacks them, and is the only script that a page holds as it is. server.js is all of it in one,
+/// for the page of a server.
+BuiltFile built_file(std::string_view name);
 
 }  // namespace headwater

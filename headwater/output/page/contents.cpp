@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "headwater/output/caption.h"
 #include "headwater/output/page/image_document.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t most_in_half_maps = 50'000;  // numbers
 constexpr int most_edges = 100;
+constexpr size_t most_arcs = 300;  // of a flow
 
 void put(Document& document, std::string name, Value value) {
   document.fields.push_back({std::move(name), std::move(value)});
@@ -76,6 +78,26 @@ Document largest_edges(const Matrix& edges, int layer) {
   return out;
 }
 
+// What the arcs of a flow carry, the largest first, as columns.
+Document largest_arcs(std::vector<CutArc> arcs) {
+  std::ranges::stable_sort(arcs, std::ranges::greater{}, &CutArc::capacity);
+  if (arcs.size() > most_arcs) arcs.resize(most_arcs);
+  std::vector<int> layers, from, to;
+  std::vector<double> amounts;
+  for (const CutArc& arc : arcs) {
+    layers.push_back(arc.layer);
+    from.push_back(arc.from);
+    to.push_back(arc.to);
+    amounts.push_back(arc.capacity);
+  }
+  Document out;
+  put(out, "layer", std::move(layers));
+  put(out, "from", std::move(from));
+  put(out, "to", std::move(to));
+  put(out, "capacity", std::move(amounts));
+  return out;
+}
+
 void put_relevance(Document& out, const RelevanceRecord& record) {
   if (record.heads.rows() > 0) put(out, "heads", packed(record.heads, Coding::f32, true));
   if (record.layer) put(out, "edges", largest_edges(record.edges, *record.layer));
@@ -88,6 +110,7 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   put(out, "details", details_of(result, options.filter));
   put(out, "label", harmless(result.label));
   take(plain, out, {"method", "options", "rule", "target", "columns", "by_layer", "cut", "notes"});
+  if (!result.carried.empty()) put(out, "carried", largest_arcs(result.carried));
   put(out, "inputs", token_document(result.source));
   if (!result.outputs.empty()) put(out, "outputs", token_document(result.outputs));
   put(out, "rows", result.rows);

@@ -8,6 +8,7 @@
 #include "headwater/output/page/bundle.h"
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
+#include "headwater/output/page/scripts.h"
 #include "headwater/result/token_text.h"
 
 namespace headwater {
@@ -44,24 +45,36 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-// What makes a page: that of a result, or that of a server.
+// What makes a page: that of results, or that of a server.
 struct Shell {
-  BuiltFile script, style;
+  std::vector<BuiltFile> scripts, styles;
   const char *may_connect, *promise;  // for its policy, and to those without JavaScript
 };
-Shell own_page() {
-  return {page_script(), page_style(), "",
+Shell own_page(const std::vector<Document>& items) {
+  std::vector<BuiltFile> scripts, styles{built_file("style.css")};
+  for (const std::string& name : page_scripts(items)) {
+    scripts.push_back(built_file(name));
+    if (name == "layers.js") styles.push_back(built_file("layers.css"));
+    if (name == "tables.js") styles.push_back(built_file("tables.css"));
+  }
+  return {std::move(scripts), std::move(styles), "",
           " Nothing leaves the page: its security policy allows no request."};
 }
 Shell server_page() {
-  return {page_server_script(), page_server_style(), "connect-src 'self'; ", ""};
+  return {{built_file("server.js")}, {built_file("server.css")}, "connect-src 'self'; ", ""};
+}
+
+std::string hashes(const std::vector<BuiltFile>& files) {
+  std::string out;
+  for (const BuiltFile& file : files) out += fmt::format(" 'sha256-{}'", file.hash);
+  return out;
 }
 
 std::string policy(const Shell& shell) {
   return fmt::format(
-      "default-src 'none'; script-src 'sha256-{}' 'sha256-{}'; style-src 'sha256-{}'; {}"
+      "default-src 'none'; script-src 'sha256-{}'{}; style-src{}; {}"
       "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
-      page_loader().hash, shell.script.hash, shell.style.hash, shell.may_connect);
+      built_file("loader.js").hash, hashes(shell.scripts), hashes(shell.styles), shell.may_connect);
 }
 
 std::string text_of(const Document& document, std::string_view name) {
@@ -82,16 +95,22 @@ void write_shell(const Shell& shell, const std::string& title, const std::string
   sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
   sink("<meta name=\"color-scheme\" content=\"light dark\">\n");
   sink(fmt::format("<meta name=\"generator\" content=\"headwater {}\">\n", version()));
-  sink(fmt::format("<title>{}</title>\n<style>", html_text(title)));
-  sink(shell.style.text);
-  sink("</style>\n</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here.");
+  sink(fmt::format("<title>{}</title>\n", html_text(title)));
+  for (const BuiltFile& style : shell.styles) {
+    sink("<style>");
+    sink(style.text);
+    sink("</style>\n");
+  }
+  sink("</head>\n<body>\n<noscript>This page draws with JavaScript, which is off here.");
   sink(shell.promise);
   sink("</noscript>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"data\">");
   sink(inside_script(data));
-  sink("</script>\n<script type=\"text/plain\" id=\"packed\">");
-  sink(base64_of(gzip_of(shell.script.text)));
+  for (const BuiltFile& script : shell.scripts) {
+    sink("</script>\n<script type=\"text/plain\">");
+    sink(base64_of(gzip_of(script.text)));
+  }
   sink("</script>\n<script>");
-  sink(page_loader().text);
+  sink(built_file("loader.js").text);
   sink("</script>\n</body>\n</html>\n");
 }
 
@@ -101,6 +120,8 @@ Document data_of(const std::vector<ResultView>& results, const WriteOptions& opt
     Document& item = items.emplace_back(page_contents(result, options));
     if (items.size() <= options.abouts.size())
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
+    if (items.size() <= options.commands.size())
+      item.fields.push_back({"command", options.commands[items.size() - 1]});
   }
   if (!options.title.empty() && items.size() == 1)
     for (Field& field : items[0].fields)
@@ -118,7 +139,7 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
   const Document data = data_of(results, options);
   const auto& items = std::get<std::vector<Document>>(data.find("items")->value);
   const std::string title = options.title.empty() ? title_for(items) : harmless(options.title);
-  write_shell(own_page(), title, json_line(data), sink);
+  write_shell(own_page(items), title, json_line(data), sink);
 }
 
 std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options) {

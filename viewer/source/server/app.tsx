@@ -1,5 +1,5 @@
 // The page of a server: a form, what became of the last question, and one or two results.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { Fragment, h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
 import { Session } from "../session";
@@ -175,7 +175,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
               />
               <button
                 type="button"
-                onClick={() => {
+                onclick={() => {
                   setPanes((now) => now.slice(0, 1));
                   setFocus(0);
                 }}
@@ -187,7 +187,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
             first && (
               <button
                 type="button"
-                onClick={() => {
+                onclick={() => {
                   setPanes((now) => [...now, { draft, session: null }]);
                   setFocus(1);
                 }}
@@ -247,7 +247,7 @@ function StatusLine({ status: { line, busy }, cancel }: { status: Status; cancel
           ) : (
             <span>{line.text ?? "Computing\u2026"}</span>
           )}
-          <button onClick={cancel}>Cancel</button>
+          <button onclick={cancel}>Cancel</button>
         </>
       )}
     </div>

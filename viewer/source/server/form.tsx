@@ -1,5 +1,5 @@
 // What to ask: a model, an input, a method and its options.
-import type { ComponentChildren } from "preact";
+import { type Child, h } from "../jsx";
 import type { Menu } from "./contract";
 import { type Draft, methodsFor, modelOf, OPTIONS, optionsFor, summary } from "./draft";
 
@@ -10,7 +10,7 @@ export interface FormProps {
   run: () => void;
   take: (file: File) => void;
   history: Draft[];
-  children?: ComponentChildren; // after what asks
+  children?: Child; // after what asks
 }
 
 function Select(props: {
@@ -23,7 +23,7 @@ function Select(props: {
   return (
     <label class="field" title={props.about}>
       <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.take(event.currentTarget.value)}>
+      <select value={props.value} onchange={(event) => props.take(event.currentTarget.value)}>
         {props.words.map((word) => (
           <option key={word} value={word}>
             {word}
@@ -58,8 +58,8 @@ function OptionField({ name, draft, menu, change }: FormProps & { name: string }
         placeholder={option.hint}
         value={value}
         autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => set(event.currentTarget.value)}
+        spellcheck="false"
+        oninput={(event) => set(event.currentTarget.value)}
       />
       {words.length > 0 && (
         <datalist id={`words-${name}`}>
@@ -79,7 +79,7 @@ function Input(props: FormProps) {
     return (
       <p class="dropped">
         {draft.upload.kind === "image" ? "Image" : "File"} <b>{draft.upload.name}</b>{" "}
-        <button type="button" onClick={() => change({ upload: null }, true)}>
+        <button type="button" onclick={() => change({ upload: null }, true)}>
           Remove
         </button>
       </p>
@@ -93,7 +93,7 @@ function Input(props: FormProps) {
             key={name}
             type="button"
             aria-pressed={draft.example === k}
-            onClick={() => change({ example: k }, true)}
+            onclick={() => change({ example: k }, true)}
           >
             {name}
           </button>
@@ -110,8 +110,8 @@ function Input(props: FormProps) {
           : "Type a text, or drop an image or a file of attention here."
       }
       value={draft.text}
-      onInput={(event) => change({ text: event.currentTarget.value })}
-      onKeyDown={(event) => {
+      oninput={(event) => change({ text: event.currentTarget.value })}
+      onkeydown={(event) => {
         if (event.key !== "Enter" || event.shiftKey) return;
         event.preventDefault();
         run();
@@ -128,7 +128,7 @@ export function Form(props: FormProps) {
   return (
     <form
       class="form"
-      onSubmit={(event) => {
+      onsubmit={(event) => {
         event.preventDefault();
         props.run();
       }}
@@ -155,7 +155,7 @@ export function Form(props: FormProps) {
             <select
               class="short"
               value=""
-              onChange={(event) => change({ text: examples[Number(event.currentTarget.value)]! }, true)}
+              onchange={(event) => change({ text: examples[Number(event.currentTarget.value)]! }, true)}
             >
               <option value="">Examples&hellip;</option>
               {examples.map((text, k) => (
@@ -173,7 +173,7 @@ export function Form(props: FormProps) {
               id="history"
               class="short"
               value=""
-              onChange={(event) => change(history[Number(event.currentTarget.value)]!, true)}
+              onchange={(event) => change(history[Number(event.currentTarget.value)]!, true)}
             >
               <option value="">Earlier&hellip;</option>
               {history.map((one, k) => (
@@ -191,7 +191,7 @@ export function Form(props: FormProps) {
             type="file"
             aria-label="A file of attention, or an image"
             accept=".npy,.npz,.safetensors,.json,image/png,image/jpeg"
-            onChange={(event) => {
+            onchange={(event) => {
               const file = event.currentTarget.files?.[0];
               if (file) props.take(file);
               event.currentTarget.value = "";

@@ -1,4 +1,11 @@
-import { render } from "preact";
+import { h, render } from "../jsx";
+import "../parts/compare";
+import "../parts/layers";
+import "../parts/patches";
+import "../parts/picture";
+import "../parts/result";
+import "../parts/tables";
+import "../parts/text";
 import { ServerApp } from "./app";
 import { fetchMenu, takeToken } from "./client";
 

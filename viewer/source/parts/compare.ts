@@ -1,0 +1,4 @@
+import { Compare } from "../compare";
+import { parts } from "../parts";
+
+parts.compare = { Compare };

@@ -1,0 +1,4 @@
+import { parts } from "../parts";
+import { PatchesView } from "../patches";
+
+parts.patches = PatchesView;

@@ -1,0 +1,4 @@
+import { parts } from "../parts";
+import { PictureView } from "../picture";
+
+parts.picture = PictureView;

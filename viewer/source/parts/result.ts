@@ -1,0 +1,4 @@
+import { parts } from "../parts";
+import { Result } from "../result";
+
+parts.result = { Result };

@@ -1,0 +1,4 @@
+import { EvaluationView, TableView } from "../evaluation";
+import { parts } from "../parts";
+
+parts.tables = { EvaluationView, TableView };

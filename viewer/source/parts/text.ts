@@ -1,0 +1,4 @@
+import { parts } from "../parts";
+import { TextView } from "../text";
+
+parts.text = TextView;

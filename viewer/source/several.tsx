@@ -1,0 +1,94 @@
+// A page of several results: one of them, and another beside it if the reader asks for it.
+import { Fragment, h, useEffect, useState } from "./jsx";
+import { App, useRedraw } from "./app";
+import { Session } from "./session";
+import { kept } from "./state";
+
+interface With {
+  session: Session;
+}
+
+function snippet(item: Session["item"]): string {
+  if (item.kind !== "attribution") return item.title;
+  const { before, text, labels } = item.inputs;
+  const words =
+    text
+      .map((own, t) => before[t]! + own)
+      .join("")
+      .trim() || labels.slice(0, 6).join(" ");
+  return words.length > 40 ? words.slice(0, 39) + "\u2026" : words;
+}
+
+/** Which result, in the head of each. */
+export function Picker({ session }: With) {
+  const { page, state } = session;
+  const options = page.items.map((one, k) => (
+    <option key={k} value={String(k)}>
+      {`${k + 1}: ${one.about ?? snippet(one)}`}
+    </option>
+  ));
+  const step = (by: number, sign: string, name: string) => (
+    <button disabled={!page.items[state.item + by]} onclick={() => session.update({ item: state.item + by })}>
+      {sign}
+      <span class="away">{name}</span>
+    </button>
+  );
+  return (
+    <>
+      <div class="segments" role="group" aria-label="Result">
+        {step(-1, "\u2039", "The one before")}
+        <select
+          aria-label="Item"
+          value={String(state.item)}
+          onchange={(event) => session.update({ item: Number(event.currentTarget.value) })}
+        >
+          {options}
+        </select>
+        {step(1, "\u203a", "The next one")}
+      </div>
+      {session.place.linked && (
+        <label class="field">
+          <span class="away">Beside it</span>
+          <select
+            id="beside"
+            value={String(state.beside)}
+            onchange={(event) => session.update({ beside: Number(event.currentTarget.value) })}
+          >
+            <option value="-1">Beside it: nothing</option>
+            {options}
+          </select>
+        </label>
+      )}
+    </>
+  );
+}
+
+/** The page: its result and, if the reader asks for it, another one beside it. */
+export function Several({ session }: With) {
+  useRedraw(session);
+  const [second, setSecond] = useState<Session | null>(null);
+  const { beside } = session.state;
+  const there = beside >= 0 && beside < session.page.items.length;
+  useEffect(() => {
+    if (!there) return setSecond(null);
+    const place = { name: "second", linked: false };
+    const other = new Session(session.page, `#item=${beside}`, place, kept(session.state));
+    let stale = false;
+    void other.load().then(() => stale || setSecond(other));
+    const end = session.onChange(() => other.update({})); // as dark as the first
+    return () => {
+      stale = true;
+      end();
+    };
+  }, [there ? beside : -1]);
+  return (
+    <div class={second ? "panes two" : ""}>
+      <App session={session} />
+      {second && (
+        <aside aria-label="Second result">
+          <App key={beside} session={second} />
+        </aside>
+      )}
+    </div>
+  );
+}
