@@ -9,7 +9,7 @@ namespace headwater {
 /// generated words. A generated word begins at the first generated token, even if that goes on with
 /// the last word of the prompt. `pieces` and `generated_pieces` have the tokens of each word; ids
 /// stay those of tokens; `choices`, which are about tokens, are left out. Throws Error (usage) for
-/// a span that cuts a word.
+/// a span that cuts a word, and for a text that was written from a source.
 Generated merge_words(Generated result);
 
 }  // namespace headwater
