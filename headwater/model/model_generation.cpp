@@ -92,10 +92,10 @@ class ModelGeneration : public Generation {
   }
 
   std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
-                                       RelevanceRule rule) override {
+                                       RelevanceRule rule, WordScore score) override {
     std::vector<int> ids = prompt_.ids;
     ids.insert(ids.end(), generated.begin(), generated.end());
-    return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule);
+    return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule, score);
   }
 
  private:
