@@ -60,8 +60,7 @@ void note_sum(const RelevanceAnswer& answer, const RelevanceRequest& request,
     return;
   }
   if (request.rule != RelevanceRule::frozen) return;
-  if (const auto note = note_lost(answer.input, answer.rest, answer.output))
-    notes.push_back(*note);
+  if (const auto note = note_lost(answer.input, answer.rest, answer.output)) notes.push_back(*note);
 }
 
 Matrix as_row(std::span<const float> values) {

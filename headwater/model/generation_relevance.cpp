@@ -63,8 +63,7 @@ std::vector<SpanRelevance> span_relevance(const Model& model, const std::vector<
       }
       answer.output += put_log_probability_gradient(logits.row(0), id, weights.row(0));
       answer.explained += product(logits.row(0), weights.row(0));
-      model.add_logit_gradients(finished, weights, how.slope,
-                                MatrixSpan(gradient).rows(row, 1));
+      model.add_logit_gradients(finished, weights, how.slope, MatrixSpan(gradient).rows(row, 1));
     }
     if (score == WordScore::logit) answer.explained = answer.output;
     model.finish_backward(MatrixView(run.hidden).rows(0, n), how, gradient);

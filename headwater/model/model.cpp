@@ -168,8 +168,8 @@ void Model::add_logit_gradients(MatrixView finished, MatrixView weights, kernel:
   Matrix before(1, weights.columns());
   kernel::linear(finished, head.weights, {}, before);
   for (int v = 0; v < weights.columns(); ++v)
-    before(0, v) = weights(0, v) *
-                   static_cast<float>(cap_slope(language_cap_, double{before(0, v)}, slope));
+    before(0, v) =
+        weights(0, v) * static_cast<float>(cap_slope(language_cap_, double{before(0, v)}, slope));
   kernel::linear(before, kernel::transposed(head.weights), {{}, {}, kernel::Into::add}, gradient);
 }
 

@@ -183,10 +183,10 @@ std::vector<std::string> relevance_details(const Generated& result) {
   const size_t k = static_cast<size_t>(s);
   const std::span<const float> values = result.relevance.row(s);
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  const std::string what = fmt::format("{}{} {:.4g}", spans ? "sum of " : "",
-                                       logits ? (spans ? "logits" : "logit")
-                                              : (spans ? "log-probabilities" : "log-probability"),
-                                       result.outputs[k]);
+  const std::string what = fmt::format(
+      "{}{} {:.4g}", spans ? "sum of " : "",
+      logits ? (spans ? "logits" : "logit") : (spans ? "log-probabilities" : "log-probability"),
+      result.outputs[k]);
   out.push_back(logits && result.how.relevance == RelevanceRule::frozen
                     ? fmt::format("{} = tokens {:.4g} + biases {:.4g}", what, sum, result.biases[k])
                     : fmt::format("{}, tokens sum to {:.4g}", what, sum));

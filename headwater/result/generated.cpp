@@ -31,8 +31,8 @@ Slice parse_span(std::string_view text) {
   try {
     return parse_slice(text);
   } catch (const Error&) {
-    fail_usage(
-        "`span` '{}': expected a range j:i of generated tokens; for example 0:6, 3: or :-1", text);
+    fail_usage("`span` '{}': expected a range j:i of generated tokens; for example 0:6, 3: or :-1",
+               text);
   }
 }
 

@@ -21,7 +21,7 @@ struct GenerateOptions {
   bool attribute = true;      // false: only the text
   /// Relevance in place of rollout, by this rule: frozen or attnlrp.
   std::optional<RelevanceRule> relevance = {};
-  std::optional<Slice> span = {};  // with relevance: these generated tokens as one target
+  std::optional<Slice> span = {};      // with relevance: these generated tokens as one target
   WordScore score = WordScore::logit;  // with relevance: what of each token is explained
 };
 
@@ -49,10 +49,10 @@ struct Generated {
   /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
   /// on, for generated token s; 0 from the token itself on. A span has a single row.
   Matrix relevance;
-  Range span;  // the generated tokens of that row; empty if each has its own
+  Range span;                   // the generated tokens of that row; empty if each has its own
   std::vector<double> outputs;  // the score that each row explains, or the sum of the span's
-  std::vector<double> biases;  // what biases take of it
-  std::optional<int> shown;    // the one token to show in pictures; none: all
+  std::vector<double> biases;   // what biases take of it
+  std::optional<int> shown;     // the one token to show in pictures; none: all
   bool shown_by_layer = false;  // with `shown`: every layer, not only the last
   std::vector<std::string> notes;
   Timing timing;

@@ -37,8 +37,8 @@ class Generation {
   virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit) = 0;
 
   /// For each span of `generated`, the tokens after the prompt: the relevance of the tokens before
-  /// its end for the sum of its logits or log-probabilities. Reads the whole text once more, whatever
-  /// was read before. `rule` is frozen or attnlrp.
+  /// its end for the sum of its logits or log-probabilities. Reads the whole text once more,
+  /// whatever was read before. `rule` is frozen or attnlrp.
   virtual std::vector<SpanRelevance> relevance(std::span<const int> generated,
                                                std::span<const Range> spans, RelevanceRule rule,
                                                WordScore score) = 0;

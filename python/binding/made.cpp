@@ -79,8 +79,8 @@ Logit logit_from(const LogitParts& parts) {
 
 // What relevance records about a result that was computed elsewhere.
 void set_relevance(Results& self, int k, const std::string& rule, const LogitParts& target,
-                   const std::optional<LogitParts>& against, double output, double sum,
-                   double rest, int steps, const std::string& baseline) {
+                   const std::optional<LogitParts>& against, double output, double sum, double rest,
+                   int steps, const std::string& baseline) {
   Attribution& result = attribution_at(self, k, 0);
   RelevanceRecord& record = result.relevance.emplace();
   record.rule = parse_relevance_rule(rule);
@@ -196,10 +196,11 @@ void bind_made(nb::class_<Results>& results) {
            "Adds a result that was computed elsewhere; fill() sets its values.")
       .def("fill", &fill, "k"_a, "values"_a,
            "Sets the values of an added result: [matrices, rows, n] float32.")
-      .def("set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
-           "sum"_a, "rest"_a, "steps"_a = 0, "baseline"_a = "",
-           "Makes an added result one of relevance. target and against: name, id, row, value. rest: "
-           "what biases take, or of integrated gradients the output at the baseline.")
+      .def(
+          "set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
+          "sum"_a, "rest"_a, "steps"_a = 0, "baseline"_a = "",
+          "Makes an added result one of relevance. target and against: name, id, row, value. rest: "
+          "what biases take, or of integrated gradients the output at the baseline.")
       .def("set_head_shares", &set_head_shares, "k"_a, "shares"_a,
            "Adds the share of each head to a result of relevance: [layers, heads] float32.")
       .def("set_edges", &set_edges, "k"_a, "layer"_a, "edges"_a,

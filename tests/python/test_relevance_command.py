@@ -204,6 +204,14 @@ def test_a_score_or_a_span_that_cannot_be_is_refused(words, why):
     assert done.returncode == 2 and why in done.stderr
 
 
+def test_an_image_says_what_its_class_token_takes_without_shares(tmp_path):
+    image = ROOT / "models/shapes/examples/0-red-star.png"
+    assert run("relevance", "shapes", "--image", image, "-o", tmp_path / "x.svg").returncode == 0
+    values = ask("relevance", "shapes", "--image", image)["values"][0]
+    text = (tmp_path / "x.svg").read_text()
+    assert f"{values[0]:.3g} in [CLS]" in text and "mass" not in text
+
+
 def test_a_continuation_is_followed_like_generated_text(tmp_path):
     made = ask("generate", "facts", "--prompt", STORY, "--count", "2", "--method", "relevance")
     given = ask("generate", "facts", "--prompt", STORY, "--continuation", made["text"], "--method", "relevance")

@@ -27,10 +27,10 @@ std::string prefix_mass(const Attribution& result, std::span<const float> row) {
   if (result.has_signs) {  // which have no shares
     std::string out = fmt::format("{:.3g} in {}", row[0], labels[0]);
     if (prefix > 1)
-      out += fmt::format(", {:.3g} in {} more",
-                         std::accumulate(row.begin() + 1, row.begin() + result.source.patches->prefix,
-                                         0.0),
-                         prefix - 1);
+      out += fmt::format(
+          ", {:.3g} in {} more",
+          std::accumulate(row.begin() + 1, row.begin() + result.source.patches->prefix, 0.0),
+          prefix - 1);
     return out;
   }
   std::string out = fmt::format("{:.1f} % of the mass in {}", share(0, 1), labels[0]);
