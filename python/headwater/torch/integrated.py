@@ -74,13 +74,13 @@ def fixed(logit: Any) -> Any:
 def altered(seen: Recording, call: Call, baseline: str | int) -> tuple[str, Alter]:
     """What the baseline is called, and how it changes the arguments of the pass."""
     def alter(stand: Stand, args: list[Any], words: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        where = next((name for name, value in [*enumerate(args), *words.items()] if is_ids(value)), None)
-        if where is None:
+        ids = next(filter(is_ids, [*args, *words.values()]), None)
+        if ids is None:
             return without_numbers(args, words, str(baseline))
-        ids = args[where] if isinstance(where, int) else words[where]
         given = given_of(seen, ids)
         if number is None:
-            table = seen.model.get_input_embeddings() if hasattr(seen.model, "get_input_embeddings") else None
+            find: Any = getattr(seen.model, "get_input_embeddings", lambda: None)
+            table = find()
             if not isinstance(table, torch.nn.Module):
                 raise Error("`baseline` zero: the model has no get_input_embeddings(), expected it to say where words "
                             "enter; give a token's number")
@@ -88,9 +88,8 @@ def altered(seen: Recording, call: Call, baseline: str | int) -> tuple[str, Alte
                 lambda module, args, out: out.masked_fill(given[..., None], 0) if out.shape[:2] == given.shape else out))
             return args, words
         other = ids.masked_fill(given, number)
-        if isinstance(where, int):
-            return [other if k == where else value for k, value in enumerate(args)], words
-        return args, {**words, where: other}
+        return [other if value is ids else value for value in args], \
+            {name: other if value is ids else value for name, value in words.items()}
 
     tokenizer = seen._tokenizer
     pictures = not any(map(is_ids, [*call.args, *call.words.values()]))

@@ -106,7 +106,8 @@ def kind_of(module: torch.nn.Module, shape: torch.Size) -> Norm | Activation | N
         known_kinds[key] = trial(lambda: alike(module, sample, len(shape)))
     if own is not None and (known := known_kinds[key]) is not None:
         return known.of(module)
-    return trial(lambda: alone(module, sample, len(shape)))
+    found: Norm | Activation | None = trial(lambda: alone(module, sample, len(shape)))
+    return found
 
 
 def trial(work: Callable[[], Any]) -> Any:
