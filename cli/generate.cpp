@@ -48,7 +48,13 @@ class GenerateCommand : public Command {
     options.add(
         "--span", "j:i",
         "With --method relevance: generated tokens j up to but not including i as one target",
-        [this](const std::string& text) { how_.span = parse_slice(text); });
+        [this](const std::string& text) { how_.span = parse_span(text); });
+    options
+        .add("--score", "SCORE",
+             "With --method relevance: what of each token is explained, its logit (default) or its "
+             "log-probability",
+             [this](const std::string& text) { how_.score = parse_word_score(text); })
+        .words = {"logit", "log-probability"};
     options.flag("--by-layer", "With --token: show every layer, not only the last", by_layer_);
   }
 

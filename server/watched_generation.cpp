@@ -19,8 +19,8 @@ class WatchedGeneration : public Generation {
   std::vector<std::string> notes() const override { return inner_->notes(); }
   std::string text(std::span<const int> ids) const override { return inner_->text(ids); }
   std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
-                                       RelevanceRule rule) override {
-    return inner_->relevance(generated, spans, rule);
+                                       RelevanceRule rule, WordScore score) override {
+    return inner_->relevance(generated, spans, rule, score);
   }
 
   // The first call reads the prompt, the others one token each.

@@ -7,6 +7,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/layer/layers.h"
+#include "headwater/method/conserved.h"
 #include "headwater/method/sample.h"
 #include "headwater/method/target_tracker.h"
 #include "headwater/method/tracker.h"
@@ -95,6 +96,8 @@ void check_relevance(const Options& options, const GenerateOptions& how) {
   const Options usual;
   if (how.span && !how.relevance)
     fail_usage("`span`: was given without relevance, expected both; add `method` relevance");
+  if (how.score != WordScore::logit && !how.relevance)
+    fail_usage("`score`: was given without relevance, expected both; add `method` relevance");
   if (!how.relevance) return;
   if (how.relevance == RelevanceRule::integrated)
     fail_usage(
@@ -123,11 +126,14 @@ void follow_relevance(Generation& generation, Generated& result) {
   result.layers = {0, result.prompt.layers};
   result.relevance = Matrix(static_cast<int>(spans.size()), m + count);
   const std::vector<SpanRelevance> found =
-      generation.relevance(result.ids, spans, *result.how.relevance);
+      generation.relevance(result.ids, spans, *result.how.relevance, result.how.score);
   for (size_t k = 0; k < found.size(); ++k) {
     std::ranges::copy(found[k].input, result.relevance.row(static_cast<int>(k)).begin());
     result.outputs.push_back(found[k].output);
     result.biases.push_back(found[k].rest);
+    if (result.how.relevance != RelevanceRule::frozen) continue;
+    if (const auto note = note_lost(found[k].input, found[k].rest, found[k].explained))
+      result.notes.push_back(fmt::format("generated token {}: {}", spans[k].begin, *note));
   }
 }
 

@@ -8,8 +8,9 @@
 //
 // Or the relevance (relevance.h) of each token before s, of the prompt or generated, for the logit
 // of token s at the position that predicts it: signed, for the whole model. A span of generated
-// tokens as one target has the sum of their logits, which says where a sentence comes from. The
-// text is read once more, and kept; each token then costs one backward pass.
+// tokens as one target has the sum of their logits, which says where a sentence comes from. In
+// place of logits, log-probabilities: what spoke for a token and not for those that could have
+// stood there. The text is read once more, and kept; each target then costs one backward pass.
 #pragma once
 #include "headwater/layer/options.h"
 #include "headwater/result/generated.h"
@@ -18,8 +19,9 @@
 namespace headwater {
 
 /// Throws Error (usage) for options that are out of range or have no effect (top_k, top_p and seed
-/// at temperature 0; with relevance, all of `options` and own_position), and as Tracker and
-/// Generation do. Throws Error for a span of tokens that were not generated.
+/// at temperature 0; with relevance, all of `options` and own_position; without it, span and
+/// score), and as Tracker and Generation do. Throws Error for a span of tokens that were not
+/// generated.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
 
 }  // namespace headwater

@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/method/conserved.h"
 #include "headwater/result/find_rows.h"
 #include "headwater/source/differentiable.h"
 
@@ -12,8 +13,6 @@ namespace headwater {
 namespace {
 
 constexpr int usual_steps = 20;
-// Of the sum of all absolute values. Rounding in float stays far below it.
-constexpr double most_lost = 1e-4;
 
 void check_rule(const RelevanceOptions& what) {
   const bool integrates = what.rule == RelevanceRule::integrated;
@@ -62,13 +61,7 @@ void note_sum(const RelevanceAnswer& answer, const RelevanceRequest& request,
     return;
   }
   if (request.rule != RelevanceRule::frozen) return;
-  double size = std::abs(answer.rest) + std::abs(answer.output);
-  for (const float value : answer.input) size += std::abs(double{value});
-  if (std::abs(off) > most_lost * size)
-    notes.push_back(
-        fmt::format("tokens ({:.6g}) and biases ({:.6g}) sum to {:.6g}, not to the output {:.6g}: "
-                    "rounding lost {:.2g}",
-                    answer.sum, answer.rest, answer.sum + answer.rest, answer.output, -off));
+  if (const auto note = note_lost(answer.input, answer.rest, answer.output)) notes.push_back(*note);
 }
 
 Matrix as_row(std::span<const float> values) {

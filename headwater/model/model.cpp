@@ -177,4 +177,20 @@ void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
   for (size_t d = 0; d < row.size(); ++d) gradient[d] += factor * row.data()[d];
 }
 
+void Model::add_logit_gradients(MatrixView finished, MatrixView weights, kernel::Slope slope,
+                                MatrixSpan gradient) const {
+  const LinearWeights& head = language_head_;
+  if (language_cap_ == 0) {
+    kernel::linear(weights, kernel::transposed(head.weights), {{}, {}, kernel::Into::add},
+                   gradient);
+    return;
+  }
+  Matrix before(1, weights.columns());
+  kernel::linear(finished, head.weights, {}, before);
+  for (int v = 0; v < weights.columns(); ++v)
+    before(0, v) =
+        weights(0, v) * static_cast<float>(cap_slope(language_cap_, double{before(0, v)}, slope));
+  kernel::linear(before, kernel::transposed(head.weights), {{}, {}, kernel::Into::add}, gradient);
+}
+
 }  // namespace headwater

@@ -86,6 +86,9 @@ class Model {
   /// Adds the gradient of the logit of word `id` after the row `finished` to that of the row.
   void add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
                           std::span<float> gradient) const;
+  /// The same for all words, each logit's gradient times its weight. Both matrices have one row.
+  void add_logit_gradients(MatrixView finished, MatrixView weights, kernel::Slope slope,
+                           MatrixSpan gradient) const;
 
  private:
   void bind_distances();

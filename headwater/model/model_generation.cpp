@@ -123,7 +123,7 @@ class ModelGeneration : public Generation {
   }
 
   std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
-                                       RelevanceRule rule) override {
+                                       RelevanceRule rule, WordScore score) override {
     if (half_)
       fail_usage(
           "{}: is a model with an encoder, for which relevance of generated text is not "
@@ -131,7 +131,7 @@ class ModelGeneration : public Generation {
           model_->name());
     std::vector<int> ids = prompt_.ids;
     ids.insert(ids.end(), generated.begin(), generated.end());
-    return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule);
+    return span_relevance(*model_, ids, static_cast<int>(prompt_.ids.size()), spans, rule, score);
   }
 
  private:

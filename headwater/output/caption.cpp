@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "headwater/result/left_out.h"
 #include "headwater/result/row_to_show.h"
@@ -75,6 +76,14 @@ std::string sum_text(const RelevanceRecord& record) {
     return fmt::format("{} {:.4g}, tokens sum to {:.4g}", what, record.output, record.sum);
   return fmt::format("{} {:.4g}, at the baseline {:.4g}, tokens sum to {:.4g}", what, record.output,
                      record.rest, record.sum);
+}
+
+// Whether several generated tokens are one target, which is then no token of the text.
+bool is_span(const Attribution& result) {
+  if (!result.has_signs || result.outputs.empty()) return false;
+  const std::vector<std::string>& tokens = result.source.tokens;
+  return !std::equal(result.outputs.begin(), result.outputs.end(),
+                     tokens.end() - static_cast<std::ptrdiff_t>(result.outputs.size()));
 }
 
 std::string gradient_title(const GradientRecord& record) {
@@ -165,6 +174,30 @@ std::vector<std::string> details_of(const Attribution& result, const Filter& fil
   return out;
 }
 
+std::vector<std::string> relevance_details(const Generated& result) {
+  std::vector<std::string> out = {"rule " + to_string(*result.how.relevance)};
+  const bool spans = result.span.size() > 0;
+  const bool logits = result.how.score == WordScore::logit;
+  if (spans)
+    out.push_back(fmt::format("generated tokens {}:{} as one", result.span.begin, result.span.end));
+  if (!spans && !result.shown) {
+    if (!logits) out.emplace_back("log-probabilities");
+    return out;
+  }
+  const int s = spans ? 0 : *result.shown;
+  const size_t k = static_cast<size_t>(s);
+  const std::span<const float> values = result.relevance.row(s);
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const std::string what = fmt::format(
+      "{}{} {:.4g}", spans ? "sum of " : "",
+      logits ? (spans ? "logits" : "logit") : (spans ? "log-probabilities" : "log-probability"),
+      result.outputs[k]);
+  out.push_back(logits && result.how.relevance == RelevanceRule::frozen
+                    ? fmt::format("{} = tokens {:.4g} + biases {:.4g}", what, sum, result.biases[k])
+                    : fmt::format("{}, tokens sum to {:.4g}", what, sum));
+  return out;
+}
+
 std::vector<std::string> details_of(const Comparison& result, const Filter& filter) {
   std::vector<std::string> out;
   for (size_t k = 0; k < result.panels.size(); ++k) {
@@ -204,6 +237,7 @@ std::string layer_name(const Attribution& result, size_t k) {
 std::string row_name(const Attribution& result, int r) {
   if (result.mean_row) return "mean over the output tokens";
   const size_t i = static_cast<size_t>(result.rows.at(static_cast<size_t>(r)));
+  if (is_span(result)) return fmt::format("generated '{}'", output_labels(result).at(i));
   return fmt::format("{} token {} '{}'", result.outputs.empty() ? "output" : "generated", i,
                      output_labels(result).at(i));
 }
@@ -213,6 +247,7 @@ std::vector<std::string> output_labels(const Attribution& result, int longest) {
   if (!result.has_signs) return token_labels_after(result.source.tokens, result.outputs, longest);
   // The columns of relevance are the prompt and what follows it.
   const std::vector<std::string> all = token_labels(result.source.tokens, longest);
+  if (is_span(result)) return token_labels(result.outputs, longest);
   return {all.end() - static_cast<std::ptrdiff_t>(result.outputs.size()), all.end()};
 }
 

@@ -6,6 +6,7 @@
 #include "headwater/result/attribution.h"
 #include "headwater/result/comparison.h"
 #include "headwater/result/filter.h"
+#include "headwater/result/generated.h"
 
 namespace headwater {
 
@@ -21,6 +22,9 @@ std::string title_of(const Comparison& result);
 /// heads", ..., and the prediction. Of a source with an absolute path, the last part. With a
 /// filter, also the share of the mass that it left out (the mean over rows of the last matrix).
 std::vector<std::string> details_of(const Attribution& result, const Filter& filter);
+/// What relevance of generated tokens explains, a few words each: the rule, a span, and of one
+/// target what its values sum to.
+std::vector<std::string> relevance_details(const Generated& result);
 /// The details that all panels share, and how well the panels agree.
 std::vector<std::string> details_of(const Comparison& result, const Filter& filter);
 

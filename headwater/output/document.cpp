@@ -180,6 +180,7 @@ Document document(const Generated& result, const WriteOptions& options) {
   if (result.how.relevance) {
     add(options_of_rule, "method", std::string("relevance"));
     add(options_of_rule, "rule", to_string(*result.how.relevance));
+    add(options_of_rule, "score", to_string(result.how.score));
     add(options_of_rule, "layers", std::vector<int>{result.layers.begin, result.layers.end});
   }
   add(out, "options",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "headwater/core/fail.h"
+
 namespace headwater {
 namespace {
 
@@ -25,14 +27,32 @@ Matrix column_of(const Matrix& values, int layer) {
 
 }  // namespace
 
+Slice parse_span(std::string_view text) {
+  try {
+    return parse_slice(text);
+  } catch (const Error&) {
+    fail_usage("`span` '{}': expected a range j:i of generated tokens; for example 0:6, 3: or :-1",
+               text);
+  }
+}
+
 Attribution relevance_of(const Generated& generated, std::optional<int> token) {
   Attribution result = without_values(generated);
   result.has_signs = true;
   result.layers = {0, generated.prompt.layers};
   for (const std::string& one : generated.tokens) result.source.tokens.push_back(one);
   const Matrix& all = generated.relevance;
-  if (!token || generated.span.size() > 0) {
-    for (int s = 0; s < all.rows(); ++s) result.rows.push_back(s + generated.span.begin);
+  if (generated.span.size() > 0) {
+    std::string whole;
+    for (int s = generated.span.begin; s < generated.span.end; ++s)
+      whole += generated.tokens[static_cast<size_t>(s)];
+    result.outputs = {whole};
+    result.rows = {0};
+    result.values.push_back(all.copy());
+    return result;
+  }
+  if (!token) {
+    for (int s = 0; s < all.rows(); ++s) result.rows.push_back(s);
     result.values.push_back(all.copy());
     return result;
   }

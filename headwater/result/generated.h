@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwater/result/attribution.h"
@@ -21,8 +22,12 @@ struct GenerateOptions {
   bool attribute = true;      // false: only the text
   /// Relevance in place of rollout, by this rule: frozen or attnlrp.
   std::optional<RelevanceRule> relevance = {};
-  std::optional<Slice> span = {};  // with relevance: these generated tokens as one target
+  std::optional<Slice> span = {};      // with relevance: these generated tokens as one target
+  WordScore score = WordScore::logit;  // with relevance: what of each token is explained
 };
+
+/// Parses "j:i", a range of generated tokens. Throws Error (usage).
+Slice parse_span(std::string_view text);
 
 /// How sure the model was of a token that it generated: by softmax, at temperature 1.
 struct WordChoice {
@@ -54,11 +59,10 @@ struct Generated {
   /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
   /// on, for generated token s; 0 from the token itself on. A span has a single row.
   Matrix relevance;
-  Range span;  // the generated tokens of that row; empty if each has its own
-  std::vector<double>
-      outputs;                 // the logit that each row of `relevance` explains, or the span's sum
-  std::vector<double> biases;  // what biases take of it
-  std::optional<int> shown;    // the one token to show in pictures; none: all
+  Range span;                   // the generated tokens of that row; empty if each has its own
+  std::vector<double> outputs;  // the score that each row explains, or the sum of the span's
+  std::vector<double> biases;   // what biases take of it
+  std::optional<int> shown;     // the one token to show in pictures; none: all
   bool shown_by_layer = false;  // with `shown`: every layer, not only the last
   /// The tokens of each word of prompt and generated text, if merged to words (generated_words.h).
   std::vector<Range> pieces, generated_pieces;

@@ -11,6 +11,9 @@ namespace headwater {
 /// Parses "frozen", "attnlrp" or "integrated". Throws Error (usage) with the nearest word.
 RelevanceRule parse_relevance_rule(std::string_view text);
 std::string to_string(RelevanceRule rule);
+/// Parses "logit" or "log-probability". Throws Error (usage) with the nearest word.
+WordScore parse_word_score(std::string_view text);
+std::string to_string(WordScore score);
 
 struct RelevanceRecord {
   RelevanceRule rule = RelevanceRule::frozen;

@@ -12,7 +12,10 @@ namespace headwater {
 
 /// The relevance of a text's tokens for some that were generated.
 struct SpanRelevance {
-  double output = 0;         // the sum of their logits
+  double output = 0;  // the sum of their logits or log-probabilities
+  /// What frozen's values and biases sum to: the output for logits. Of each log-probability, the
+  /// word's logit less the mean of all logits, weighed by their probabilities.
+  double explained = 0;
   std::vector<float> input;  // of each token before the last of them
   double rest = 0;           // what biases take
 };
@@ -41,11 +44,11 @@ class Generation {
                     const Visit& across) = 0;
 
   /// For each span of `generated`, the tokens after the prompt: the relevance of the tokens before
-  /// its end for the sum of its logits. Reads the whole text once more, whatever was read before.
-  /// `rule` is frozen or attnlrp.
+  /// its end for the sum of its logits or log-probabilities. Reads the whole text once more,
+  /// whatever was read before. `rule` is frozen or attnlrp.
   virtual std::vector<SpanRelevance> relevance(std::span<const int> generated,
-                                               std::span<const Range> spans,
-                                               RelevanceRule rule) = 0;
+                                               std::span<const Range> spans, RelevanceRule rule,
+                                               WordScore score) = 0;
 
   /// The logit of each word of the vocabulary as the next token.
   virtual std::span<const float> logits() const = 0;

@@ -17,6 +17,11 @@ enum class RelevanceRule {
   integrated,  // the derivative itself, averaged over the way from a baseline
 };
 
+/// What of a word is explained: its logit; or the logarithm of its probability, log p = z - log
+/// sum_v e^(z_v), whose gradient is that of z less the mean of all logits' gradients, weighed by
+/// their probabilities.
+enum class WordScore { logit, log_probability };
+
 struct RelevanceRequest : TargetRequest {
   RelevanceRule rule = RelevanceRule::frozen;
   bool by_layer = false;     // also the relevance of each token after each layer

@@ -30,7 +30,8 @@ void bind_generate(nb::module_& module) {
          std::vector<int> ids, std::optional<std::string> continuation, int count,
          double temperature, int top_k, double top_p, uint64_t seed, bool ignore_end,
          bool own_position, std::vector<std::string> stops, std::optional<std::string> rule,
-         std::optional<std::string> span, bool ignore_code, std::optional<std::string> text) {
+         std::optional<std::string> span, const std::string& score, bool ignore_code,
+         std::optional<std::string> text) {
         GenerationInput input;
         input.prompt = std::move(prompt);
         input.text = std::move(text);
@@ -47,14 +48,15 @@ void bind_generate(nb::module_& module) {
         how.ignore_end = ignore_end;
         how.own_position = own_position;
         if (rule) how.relevance = parse_relevance_rule(*rule);
-        if (span) how.span = parse_slice(*span);
+        if (span) how.span = parse_span(*span);
+        how.score = parse_word_score(score);
         return write_text(folder, std::move(input), how, options);
       },
       "folder"_a, "options"_a, "prompt"_a = "", "ids"_a = std::vector<int>(),
       "continuation"_a = nb::none(), "count"_a = 20, "temperature"_a = 0.0, "top_k"_a = 0,
       "top_p"_a = 1.0, "seed"_a = 0, "ignore_end"_a = false, "own_position"_a = false,
       "stops"_a = std::vector<std::string>(), "rule"_a = nb::none(), "span"_a = nb::none(),
-      "ignore_code"_a = false, "text"_a = nb::none(),
+      "score"_a = "logit", "ignore_code"_a = false, "text"_a = nb::none(),
       "Text that a model directory writes, and which tokens of its prompt or source each token "
       "comes from.");
 }

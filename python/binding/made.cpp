@@ -15,6 +15,7 @@
 #include "headwater/method/compare.h"
 #include "headwater/result/generated_words.h"
 #include "headwater/result/words.h"
+#include "python/binding/arrays.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {
@@ -80,8 +81,8 @@ Logit logit_from(const LogitParts& parts) {
 
 // What relevance records about a result that was computed elsewhere.
 void set_relevance(Results& self, int k, const std::string& rule, const LogitParts& target,
-                   const std::optional<LogitParts>& against, double output, double sum,
-                   double biases) {
+                   const std::optional<LogitParts>& against, double output, double sum, double rest,
+                   int steps, const std::string& baseline) {
   Attribution& result = attribution_at(self, k, 0);
   RelevanceRecord& record = result.relevance.emplace();
   record.rule = parse_relevance_rule(rule);
@@ -89,8 +90,26 @@ void set_relevance(Results& self, int k, const std::string& rule, const LogitPar
   if (against) record.target.against = logit_from(*against);
   record.output = output;
   record.sum = sum;
-  record.rest = biases;
+  record.rest = rest;
+  record.steps = steps;
+  record.baseline = baseline;
   result.has_signs = true;
+}
+
+Matrix copy_of_array(const In& values) {
+  Matrix out(static_cast<int>(values.shape(0)), static_cast<int>(values.shape(1)));
+  std::copy_n(values.data(), out.size(), out.data());
+  return out;
+}
+
+void set_head_shares(Results& self, int k, const In& shares) {
+  attribution_at(self, k, 0).relevance.value().heads = copy_of_array(shares);
+}
+
+void set_edges(Results& self, int k, int layer, const In& edges) {
+  RelevanceRecord& record = attribution_at(self, k, 0).relevance.value();
+  record.layer = layer;
+  record.edges = copy_of_array(edges);
 }
 
 void set_gradient(Results& self, int k, const std::string& rule, const std::string& name,
@@ -194,9 +213,15 @@ void bind_made(nb::class_<Results>& results) {
            "Adds a result that was computed elsewhere; fill() sets its values.")
       .def("fill", &fill, "k"_a, "values"_a,
            "Sets the values of an added result: [matrices, rows, n] float32.")
-      .def("set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
-           "sum"_a, "biases"_a,
-           "Makes an added result one of relevance. target and against: name, id, row, value.")
+      .def(
+          "set_relevance", &set_relevance, "k"_a, "rule"_a, "target"_a, "against"_a, "output"_a,
+          "sum"_a, "rest"_a, "steps"_a = 0, "baseline"_a = "",
+          "Makes an added result one of relevance. target and against: name, id, row, value. rest: "
+          "what biases take, or of integrated gradients the output at the baseline.")
+      .def("set_head_shares", &set_head_shares, "k"_a, "shares"_a,
+           "Adds the share of each head to a result of relevance: [layers, heads] float32.")
+      .def("set_edges", &set_edges, "k"_a, "layer"_a, "edges"_a,
+           "Adds the edges of a layer to a result of relevance: [n, n] float32.")
       .def("set_gradient", &set_gradient, "k"_a, "rule"_a, "name"_a, "id"_a, "row"_a, "value"_a,
            "norm"_a, "times_input"_a,
            "Makes an added result that of a gradient: its rule, its target, and the input "

@@ -161,6 +161,7 @@ Dictionary generated_facts(Results& self, int k) {
   if (result.how.relevance) {
     options["method"] = "relevance";
     options["rule"] = to_string(*result.how.relevance);
+    options["score"] = to_string(result.how.score);
     out["outputs"] = result.outputs;
     out["biases"] = result.biases;
     if (result.span.size() > 0)

@@ -147,7 +147,7 @@ void fields_of(Archive& archive, Slice& one) {
 template <class Archive>
 void fields_of(Archive& archive, GenerateOptions& one) {
   archive(one.count, one.temperature, one.top_k, one.top_p, one.seed, one.ignore_end,
-          one.own_position, one.attribute, one.relevance, one.span);
+          one.own_position, one.attribute, one.relevance, one.span, one.score);
 }
 
 template <class Archive>

@@ -152,10 +152,18 @@ class Results:
     def fill(self, k: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None:
         """Sets the values of an added result: [matrices, rows, n] float32."""
 
-    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, biases: float) -> None:
+    def set_relevance(self, k: int, rule: str, target: tuple[str, int, int, float], against: tuple[str, int, int, float] | None, output: float, sum: float, rest: float, steps: int = 0, baseline: str = '') -> None:
         """
-        Makes an added result one of relevance. target and against: name, id, row, value.
+        Makes an added result one of relevance. target and against: name, id, row, value. rest: what biases take, or of integrated gradients the output at the baseline.
         """
+
+    def set_head_shares(self, k: int, shares: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Adds the share of each head to a result of relevance: [layers, heads] float32.
+        """
+
+    def set_edges(self, k: int, layer: int, edges: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Adds the edges of a layer to a result of relevance: [n, n] float32."""
 
     def set_gradient(self, k: int, rule: str, name: str, id: int | None, row: int | None, value: float, norm: Sequence[float], times_input: Sequence[float]) -> None:
         """
@@ -223,7 +231,7 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
 def info(inputs: Inputs, item: int = 0) -> Results:
     """What is known about an item; reads its lowest layer."""
 
-def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, ignore_code: bool = False, text: str | None = None) -> Results:
+def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, score: str = 'logit', ignore_code: bool = False, text: str | None = None) -> Results:
     """
     Text that a model directory writes, and which tokens of its prompt or source each token comes from.
     """

@@ -34,8 +34,8 @@ class Generation:
     text, `text`, `prompt_ids` and `generated_ids` hold it and its ids.
 
     With method='relevance', `relevance` [n, m + n] is in place of M, which is then empty: the signed relevance of each
-    token before for generated token s (one row for a span), of the prompt or generated. `outputs` are the logits that
-    the rows explain, `biases` what biases take of them.
+    token before for generated token s (one row for a span), of the prompt or generated. `outputs` are the logits, or
+    log-probabilities, that the rows explain, `biases` what biases take.
 
     For a model with an encoder (T5, BART), `prompt` are the source tokens, M [n, s, L] is over them and the layers of
     the decoder, and `target` [n, t] is how much of each generated token comes from the tokens of the target, which
@@ -168,8 +168,8 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
              ids: Sequence[int] | None = None, continuation: str | None = None, count: int = 20,
              temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
              stop: str | int | Sequence[str | int] = (), ignore_end: bool = False, position: str = "predicting",
-             method: str = "rollout", rule: str | None = None, span: Any = None, ignore_code: bool = False,
-             **words: Unpack[OptionWords]) -> Generation:
+             method: str = "rollout", rule: str | None = None, span: Any = None, score: str = "logit",
+             ignore_code: bool = False, **words: Unpack[OptionWords]) -> Generation:
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
     A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
@@ -177,7 +177,8 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     that exists already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text
     as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
     residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
-    `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target.
+    `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target. `score`
+    says what of each token is explained: its 'logit', or its 'log-probability', which sets it against all other words.
     `ignore_code` as in `headwater.open`. Raises headwater.Error.
     """
     options, _ = split(words)
@@ -194,7 +195,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
-                               None if span is None else layers_text(span), ignore_code, text)
+                               None if span is None else layers_text(span), score, ignore_code, text)
     return read(results)
 
 

@@ -151,10 +151,9 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
     token as `result.edges` [n, n]. The remaining keywords are those of `headwater.open`. Raises headwater.Error.
     """
     if isinstance(attention, Recorded):
-        refuse(dict(heads=heads or None, edges=edges, steps=steps, baseline=baseline or None), "relevance of a capture",
-               dict.fromkeys(("heads", "edges", "steps", "baseline"), "use a model directory"))
         more: dict[str, Any] = dict(words)
-        return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
+        return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, heads=heads,
+                                   edges=edges, steps=steps, baseline=baseline, **more)
     source, items, batch, _ = opened(attention, words, of_output=True)
     asked = "" if row is None else row_words(row)
     results = _engine.relevance(source.inputs, items, rule, str(target), str(against),

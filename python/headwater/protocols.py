@@ -86,7 +86,8 @@ class Recorded(Protocol):
                  position: int | None = None, **words: Unpack[CaptureWords]) -> Attribution: ...
 
     def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
-                  by_layer: bool = False, rules: Mapping[Any, str] | None = None, item: int | None = None,
+                  by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None,
+                  baseline: str | int = "", rules: Mapping[Any, str] | None = None, item: int | None = None,
                   **asked: Unpack[AskedWords]) -> Attribution: ...
 
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,

@@ -135,11 +135,12 @@ def test_the_same_bytes_for_every_number_of_threads():
         assert ask(*words, "--rule", rule, "--threads", "1") == ask(*words, "--rule", rule, "--threads", "3")
 
 
-def follow(model, ids, row, id, rule):
-    """Relevance of each token for the logit of `id` after position `row`, by autograd."""
+def follow(model, ids, row, id, rule, log=False):
+    """Relevance of each token for the logit of `id` after position `row`, or its log-probability, by autograd."""
     rows = model.get_input_embeddings()(ids).detach()[:, :row + 1].requires_grad_(True)
     with changed(model, rule):
-        y = model(inputs_embeds=rows).logits[0, row, id]
+        logits = model(inputs_embeds=rows).logits[0, row]
+        y = (logits.log_softmax(-1) if log else logits)[id]
     return (torch.autograd.grad(y, rows)[0] * rows)[0].sum(-1).detach().numpy(), float(y)
 
 
@@ -160,6 +161,55 @@ def test_generated_tokens_have_the_relevance_of_autograd(rule, models):
     span = ask(*words, "--span", "1:3")
     assert np.allclose(span["relevance"][0], values[1] + values[2], atol=1e-4) and span["span"] == [1, 3]
     assert span["outputs"][0] == pytest.approx(found["outputs"][1] + found["outputs"][2], rel=1e-4)
+
+
+@pytest.mark.parametrize("rule", ["frozen", "attnlrp"])
+def test_a_span_by_its_log_probabilities_has_the_relevance_of_autograd(rule, models):
+    words = ["generate", models / "causal", "--ids", IDS, "--count", "5", "--ignore-end", "--method", "relevance",
+             "--rule", rule, "--score", "log-probability"]
+    found, span = ask(*words), ask(*words, "--span", "1:4")
+    m, made = len(found["prompt_ids"]), found["generated_ids"]
+    model = hf.LlamaForCausalLM.from_pretrained(models / "causal", attn_implementation="eager").double()
+    ids = torch.tensor([found["prompt_ids"] + made])
+    whole, outputs = np.zeros(m + 5), 0.0
+    for s in range(5):
+        theirs, y = follow(model, ids, m + s - 1, made[s], rule, log=True)
+        assert np.abs(np.array(found["relevance"][s])[:m + s] - theirs).max() < 1e-4 * np.abs(theirs).max()
+        assert found["outputs"][s] == pytest.approx(y, rel=1e-4) and y < 0
+        if 1 <= s < 4:
+            whole[:m + s] += theirs
+            outputs += y
+    assert np.abs(np.array(span["relevance"][0]) - whole).max() < 1e-4 * np.abs(whole).max()
+    assert span["outputs"] == [pytest.approx(outputs, rel=1e-4)] and span["options"]["score"] == "log-probability"
+
+
+def test_a_log_probability_sets_a_word_against_the_others():
+    words = ["generate", "facts", "--prompt", STORY, "--continuation", " cave", "--method", "relevance"]
+    logit, log = ask(*words), ask(*words, "--score", "log-probability")
+    # Frozen keeps the word's logit less the mean of all logits by their probabilities: log p plus the entropy.
+    assert sum(logit["relevance"][0]) == pytest.approx(logit["outputs"][0], rel=1e-3)
+    kept = sum(log["relevance"][0]) - log["outputs"][0]
+    assert 0 <= kept < 7 and log["outputs"][0] < 0 and not any("rounding" in note for note in log["notes"])
+    words[words.index(" cave")] = " cave."
+    done = run(*words, "--score", "log-probability", "--span", "0:2")
+    assert "sum of log-probabilities -" in done.stdout and "generated 'cave.'" in done.stdout
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--score", "log-probability"], "--score: was given without relevance"),
+    (["--method", "relevance", "--score", "p"], "unknown score 'p'"),
+    (["--method", "relevance", "--span", "a:b"], "--span 'a:b': expected a range j:i of generated tokens")])
+def test_a_score_or_a_span_that_cannot_be_is_refused(words, why):
+    done = run("generate", "facts", "--prompt", "Anna", "--count", "1", *words)
+    assert done.returncode == 2 and why in done.stderr
+
+
+def test_an_image_says_what_its_class_token_takes_without_shares(tmp_path):
+    image = ROOT / "models/shapes/examples/0-red-star.png"
+    assert run("relevance", "shapes", "--image", image, "-o", tmp_path / "x.svg").returncode == 0
+    values = ask("relevance", "shapes", "--image", image)["values"][0]
+    text = (tmp_path / "x.svg").read_text()
+    assert f"{values[0]:.3g} in [CLS]" in text and "mass" not in text
 
 
 def test_a_continuation_is_followed_like_generated_text(tmp_path):

@@ -145,9 +145,13 @@ Document contents(const Comparison& result, const WriteOptions& options) {
 
 Document contents(const Generated& result, const WriteOptions& options) {
   if (result.relevance.rows() > 0) {
-    Document out = contents(relevance_of(result), options);
+    const Attribution rows = relevance_of(result);
+    Document out = contents(rows, options);
+    std::vector<std::string> details = details_of(rows, options.filter);
+    for (std::string& detail : relevance_details(result)) details.push_back(std::move(detail));
     for (Field& field : out.fields) {
-      if (field.name == "title") field.value = std::string("Relevance of generated tokens");
+      if (field.name == "title") field.value = std::string("Relevance for generated tokens");
+      if (field.name == "details") field.value = details;
       if (field.name == "shown" && result.span.size() == 0)
         field.value = int64_t{result.shown.value_or(0)};
     }

@@ -348,9 +348,7 @@ Figure figure(const Comparison& result, const Filter& filter, const std::string&
 Figure figure(const Generated& result, const Filter& filter, const std::string& path) {
   if (result.relevance.rows() > 0) {
     Figure out = figure(relevance_of(result, result.shown), filter, path);
-    if (result.span.size() > 0)
-      out.details.push_back(
-          fmt::format("generated tokens {}:{} as one", result.span.begin, result.span.end));
+    for (std::string& detail : relevance_details(result)) out.details.push_back(std::move(detail));
     return out;
   }
   if (result.values.empty())

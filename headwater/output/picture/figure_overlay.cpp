@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "headwater/core/fail.h"
 #include "headwater/output/caption.h"
@@ -11,7 +12,8 @@
 namespace headwater {
 namespace {
 
-// The share of the row before the patches: "12.5 % of the mass in [CLS], 30.1 % in 4 more".
+// The share of the row before the patches: "12.5 % of the mass in [CLS], 30.1 % in 4 more"; of
+// values with signs, their sums.
 std::string prefix_mass(const Attribution& result, std::span<const float> row) {
   const size_t prefix = static_cast<size_t>(result.source.patches->prefix);
   const auto share = [&](size_t begin, size_t end) {
@@ -22,6 +24,15 @@ std::string prefix_mass(const Attribution& result, std::span<const float> row) {
   };
   if (prefix == 0) return "";
   const std::vector<std::string> labels = token_labels(result.source.tokens, 16);
+  if (result.has_signs) {  // which have no shares
+    std::string out = fmt::format("{:.3g} in {}", row[0], labels[0]);
+    if (prefix > 1)
+      out += fmt::format(
+          ", {:.3g} in {} more",
+          std::accumulate(row.begin() + 1, row.begin() + result.source.patches->prefix, 0.0),
+          prefix - 1);
+    return out;
+  }
   std::string out = fmt::format("{:.1f} % of the mass in {}", share(0, 1), labels[0]);
   if (prefix == 2) out += fmt::format(", {:.1f} % in {}", share(1, 2), labels[1]);
   if (prefix > 2) out += fmt::format(", {:.1f} % in {} more", share(1, prefix), prefix - 1);

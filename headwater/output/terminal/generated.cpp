@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -27,6 +27,13 @@ std::string leans_on(std::span<const float> row, const std::vector<bool>& shown,
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// As any row, with what it explains at the end of the first line.
+std::string one_target(const Generated& result, const Filter& filter, bool colour, int width) {
+  std::string out = terminal(relevance_of(result, result.shown), 0, filter, colour, width);
+  return out.insert(out.find('\n'),
+                    fmt::format(", {}", fmt::join(relevance_details(result), ", ")));
+}
+
 }  // namespace
 
 std::string terminal(const Generated& result, const Filter& filter, bool colour, int width) {
@@ -34,7 +41,7 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
   const bool follows = result.relevance.rows() > 0;
   if (result.values.empty() && !follows) return text + '\n';
   if (follows && (result.shown || result.span.size() > 0))
-    return terminal(relevance_of(result, result.shown), 0, filter, colour, width);
+    return one_target(result, filter, colour, width);
   if (result.shown)
     return terminal(of_token(result, *result.shown, !result.shown_by_layer), 0, filter, colour,
                     width);
@@ -77,7 +84,10 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
                                                : fmt::format("{} {:.1f} %", second,
                                                              100 * choice.second_probability)});
   }
-  std::string out = fmt::format("# {}\n{}\n\n", fmt::join(details_of(last, filter), ", "), text);
+  std::vector<std::string> details = details_of(last, filter);
+  if (follows)
+    for (std::string& detail : relevance_details(result)) details.push_back(std::move(detail));
+  std::string out = fmt::format("# {}\n{}\n\n", fmt::join(details, ", "), text);
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
   return out + table(lines, right);
 }

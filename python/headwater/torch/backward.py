@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .attended import Attended
+
 Function = Callable[[Tensor], Tensor]
 
 
@@ -85,7 +87,7 @@ class Gated(torch.autograd.Function):
         return shared.mul_(other), to_other, None, None
 
 
-OURS: tuple[type, ...] = tuple(getattr(one, "_backward_cls") for one in (Scaled, Normed, Secant, Gated))
+OURS: tuple[type, ...] = tuple(getattr(one, "_backward_cls") for one in (Scaled, Normed, Secant, Gated, Attended))
 
 
 # -- f(x) / x

@@ -139,7 +139,8 @@ class Capture(Recording):
 
     @spelled_out
     def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
-                  by_layer: bool = False, rules: Mapping[Any, str] | None = None, item: int | None = None,
+                  by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None,
+                  baseline: str | int = "", rules: Mapping[Any, str] | None = None, item: int | None = None,
                   **asked: Unpack[AskedWords]) -> Attribution:
         """Which input tokens an output of the model comes from, for and against: [n], signed; [B, n] for a batch.
 
@@ -152,13 +153,16 @@ class Capture(Recording):
         `target` is the output: a class or token by number or name, 'best' (the largest logit), 'start:K' or 'end:K' of
         an answer, or a function of the model's output that returns one number. The logit of `against` is subtracted.
         `row` is the token whose logit is meant, where every token has some; by default the last, or the only mask.
-        `rule` is 'frozen' or 'attnlrp'. `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
-        `relevance` has the target, the output, the sum and what biases take. `tokens`, `attention_mask`, `stack` and
-        `call` are those of the other methods. Raises headwater.Error.
+        `rule` is 'frozen', 'attnlrp' or 'integrated' (integrated gradients in `steps` steps, default 20, from `baseline`:
+        'mask', 'zero' or a token). `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
+        `relevance` has the target, the output, the sum and what biases take; with `heads`, `result.heads` [L, H] is the
+        share of each head; with `edges=K`, `result.edges` [n, n] what each output token of layer K took from each
+        input token. `tokens`, `attention_mask`, `stack` and `call` are those of the other methods. Raises
+        headwater.Error.
         """
-        from .relevance import relevance
-        return relevance(self, target, against=against, rule=rule, row=row, by_layer=by_layer, rules=rules or {},
-                         item=item, **asked)
+        from .relevance import Question, relevance
+        question = Question(target, against, rule, row, by_layer, heads, edges, steps, baseline, rules or {})
+        return relevance(self, question, item, **asked)
 
     @spelled_out
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,

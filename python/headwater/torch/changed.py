@@ -12,8 +12,9 @@ from typing import Any, Iterator
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .handlers import EARLY, HANDLERS
-from .network import Network, detached, is_stream, tensors, without_parameters
+from .attended import WEIGHTS
+from .handlers import EARLY, HANDLERS, SAME, on_dropout, on_product
+from .network import Network, detached, tensors, without_parameters
 
 
 @contextmanager
@@ -36,18 +37,48 @@ class Mode(TorchFunctionMode):
         self.network = network
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if self.network.quiet:
-            return function(*args, **kwargs)
+        network = self.network
+        if network.local.quiet or network.plain and not network.searching:
+            return function(*args, **kwargs) if kwargs else function(*args)
         handler = HANDLERS.get(function)
         if handler is None and len(args) == 1 and not kwargs:  # most are shapes and types
             out = function(*args)
+            if network.parts is not None:
+                remember(function, args, out)
             return detached(out) if isinstance(args[0], torch.nn.Parameter) else out
-        given = (*args, *kwargs.values())
-        if not any(is_stream(one) for one in tensors(given)) and not (handler in EARLY and self.network.searching):
+        kwargs = kwargs or {}
+        stream = parameters = False
+        for one in tensors((*args, *kwargs.values()) if kwargs else args):
+            if isinstance(one, torch.nn.Parameter):
+                parameters = True
+            elif one.requires_grad:
+                stream = True
+        if not stream and not (handler in EARLY and network.searching):
             out = function(*args, **kwargs)
-            parameters = any(isinstance(one, torch.nn.Parameter) for one in tensors(given))
+            if network.parts is not None:
+                remember(function, args, out)
             return detached(out) if parameters else out
-        args = without_parameters(args) if type(args) is tuple else args
-        kwargs = {name: without_parameters(value) for name, value in kwargs.items()}
-        return function(*args, **kwargs) if handler is None else handler(self.network, function, *args, **kwargs)
+        if parameters:
+            args = without_parameters(args) if type(args) is tuple else args
+            kwargs = {name: without_parameters(value) for name, value in kwargs.items()}
+        if handler is None or network.plain:
+            out = followed(network, handler, function, args, kwargs) if network.plain else function(*args, **kwargs)
+            if network.parts is not None:
+                remember(function, args, out)
+            return out
+        return handler(network, function, *args, **kwargs)
+
+
+def remember(function: Any, args: Any, out: Any) -> None:
+    """Attention weights in another type are still attention weights."""
+    if function in SAME and getattr(args[0], WEIGHTS, False):
+        setattr(out, WEIGHTS, True)
+
+
+def followed(network: Network, handler: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    """Before the first layer, where nothing is changed: the rows that enter a norm or a linear map."""
+    if handler not in EARLY or handler is on_dropout or not args:
+        root = network.roots.get(id(args[0])) if handler is on_product and args else None
+        return network.follow(function(*args, **kwargs), None if root is None else root[1])
+    input, found = network.rooted(args[0])
+    return network.follow(function(input, *args[1:], **kwargs), found)

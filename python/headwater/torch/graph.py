@@ -36,12 +36,17 @@ FACTORS = {"Mul": (0, 1), "Mm": (0, 1), "Bmm": (0, 1), "Mv": (0, 1), "Dot": (0, 
 NAME = re.compile(r"Backward\d*$")
 
 
-def judge(y: Tensor, known: Sequence[tuple[int, int]], end: int, modules: Sequence[tuple[int, int, str]],
+class Unnamed(Exception):
+    """A step was refused in a pass whose modules nobody watched."""
+
+
+def judge(y: Tensor, known: Sequence[tuple[int, int]], end: int, modules: Sequence[tuple[int, int, str]] | None,
           kinds: dict[str, str]) -> None:
     """Raises Error if a step from the rows to y is neither linear nor known.
 
     `known` are ranges of the numbers that steps are given; steps from `end` on are the caller's own. `modules` are the
-    numbers with which a module's call began and ended, and its name; `kinds` the classes of modules.
+    numbers with which a module's call began and ended, and its name; `kinds` the classes of modules. Without `modules`,
+    raises Unnamed.
     """
     ranges = joined(known)
     starts = [begin for begin, _ in ranges]
@@ -62,6 +67,8 @@ def judge(y: Tensor, known: Sequence[tuple[int, int]], end: int, modules: Sequen
             continue
         what = NAME.sub("", name)
         if what not in LINEAR or not one_factor(what, node):
+            if modules is None:
+                raise Unnamed
             refuse(what, number, modules, kinds)
 
 

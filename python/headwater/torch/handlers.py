@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ..errors import Error
 from . import backward
+from .attended import WEIGHTS
 from .backward import Function, Gated, slope_of
 from .network import FROM, Network, detached, is_stream, tensors
 
@@ -111,9 +112,16 @@ def on_gelu(network: Network, function: Any, input: Tensor, *, approximate: str 
 
 def on_softmax(network: Network, function: Any, *args: Any, **words: Any) -> Any:
     if network.frozen:
-        return detached(function(*args, **words))
+        return weights(network, detached(function(*args, **words)))
     with network.as_it_is():
-        return function(*args, **words)
+        return weights(network, function(*args, **words))
+
+
+def weights(network: Network, out: Tensor) -> Tensor:
+    """Remembers what attention weights are, where heads or edges are asked for."""
+    if network.parts is not None:
+        setattr(out, WEIGHTS, True)
+    return out
 
 
 def on_product(network: Network, function: Any, input: Any, other: Any, **words: Any) -> Any:
@@ -131,8 +139,13 @@ def on_product(network: Network, function: Any, input: Any, other: Any, **words:
 def on_matrix_product(network: Network, function: Any, *args: Any, **words: Any) -> Any:
     """Both sides get half of their gradient, as in attention. Under frozen, no such product is known."""
     if network.frozen or sum(map(is_stream, tensors((*args, *words.values())))) < 2:
-        return function(*args, **words)
-    return network.halved(lambda: function(*args, **words))
+        out = function(*args, **words)
+    else:
+        out = network.halved(lambda: function(*args, **words))
+    number = network.local.layer
+    if network.parts is not None and number is not None and len(args) == 2 and getattr(args[0], WEIGHTS, False):
+        return network.parts.of_weights(number, out, *args)
+    return out
 
 
 def on_added_matrix_product(network: Network, function: Any, input: Tensor, *args: Any, **words: Any) -> Any:
@@ -147,7 +160,12 @@ def on_attention(network: Network, function: Any, query: Tensor, key: Tensor, va
         raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
     query, key, value, attn_mask = shares(network, query, key, value, attn_mask)
     with network.as_it_is():
-        return function(query, key, value, attn_mask=attn_mask, **words)
+        out = function(query, key, value, attn_mask=attn_mask, **words)
+    number = network.local.layer
+    if network.parts is None or number is None or query.ndim != 4:
+        return out
+    return network.parts.of_kernel(number, out, query, key, value, attn_mask, words.get("is_causal", False),
+                                   words.get("scale"))
 
 
 def shares(network: Network, query: Tensor, key: Tensor, value: Tensor,
@@ -189,4 +207,6 @@ HANDLERS: dict[Any, Handler] = {
             "softsign"),
 }
 IN_PLACE = (torch.Tensor.__iadd__, torch.Tensor.__isub__, torch.Tensor.add_, torch.Tensor.sub_)
+SAME = frozenset(every(on_dropout, "to", "type", "type_as", "float", "half", "bfloat16", "double", "contiguous", "clone",
+                       "dropout"))  # attention weights stay what they are
 EARLY = (on_linear, on_layer_norm, on_rms_norm, on_dropout)  # also for what does not depend on rows yet

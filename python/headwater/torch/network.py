@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 import torch
 from torch import Tensor
 
+from .attended import Parts
 from .backward import Function, Normed, Scaled, Secant
 
 FROM = "_headwater_activation_of"
@@ -49,13 +50,17 @@ class Local(threading.local):
     def __init__(self) -> None:
         self.on = False
         self.quiet = 0  # above 0: torch's functions run as they are
+        self.layer: int | None = None  # the number of the layer that runs
 
 
 class Network:
     """What is known about one pass: the rule, the steps that were changed, and the constants that were added."""
 
-    def __init__(self, rule: str, length: int):
+    def __init__(self, rule: str, length: int, parts: Parts | None = None):
         self.frozen = rule == "frozen"
+        self.plain = rule == "integrated"  # nothing is changed; only the rows are looked for
+        self.parts = parts
+        self.layers = 0  # that were called
         self.length = length
         self.known: list[tuple[int, int]] = []  # numbers of steps that are as the rules say
         self.constants: list[Tensor] = []
@@ -63,6 +68,8 @@ class Network:
         self.searching = True  # until the first layer begins
         self.roots: dict[int, tuple[Tensor, Tensor]] = {}  # by the id of a tensor: itself, and the rows it is made of
         self.local = Local()
+        self.leaves: list[Tensor] = []  # what rows may be
+        self.instead: tuple[int, Tensor] | None = None  # the number of a leaf, and other values for it
 
     # -- steps that are left alone
 
@@ -86,6 +93,14 @@ class Network:
             yield
         if self.recording:
             self.known.append((before, step_number()))
+
+    @contextmanager
+    def in_layer(self, number: int) -> Iterator[None]:
+        before, self.local.layer = self.local.layer, number
+        try:
+            yield
+        finally:
+            self.local.layer = before
 
     # -- parts that the rules know
 
@@ -126,8 +141,16 @@ class Network:
             return x, self.roots[id(x)][1]
         if x.requires_grad:
             return x, None
-        leaf = x.detach().requires_grad_()
+        leaf = self.leaf(x)
         return leaf, leaf
+
+    def leaf(self, x: Tensor) -> Tensor:
+        """Rows that gradients are wanted of; other rows in their place, if somebody says so."""
+        if self.instead is not None and self.instead[0] == len(self.leaves):
+            x = self.instead[1]
+        leaf = x.detach().requires_grad_()
+        self.leaves.append(leaf)
+        return leaf
 
     def follow(self, y: Tensor, root: Tensor | None) -> Tensor:
         if root is not None:

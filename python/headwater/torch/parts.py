@@ -120,7 +120,7 @@ def asked(network: Network, module: torch.nn.Module, own: Callable[..., Any]) ->
 
     def forward(*args: Any, **words: Any) -> Any:
         if network.quiet or len(args) != 1 or words or not isinstance(args[0], Tensor) or \
-                not args[0].is_floating_point():
+                not args[0].is_floating_point() or network.plain and not network.searching:
             return own(*args, **words)
         x, root = network.rooted(args[0])
         if not is_stream(x):
@@ -132,6 +132,9 @@ def asked(network: Network, module: torch.nn.Module, own: Callable[..., Any]) ->
         kind = kinds[shape]
         if kind is None:
             return own(*args, **words)
+        if network.plain:
+            with network.paused():
+                return network.follow(own(x), root if isinstance(kind, Norm) else None)
         with network.paused():
             if isinstance(kind, Activation):
                 return network.secant(x, own, kind.slope or slope_of(own))
@@ -191,14 +194,14 @@ def attention_kernels(stand: Stand, network: Network) -> None:
         original = mapping._global_mapping.get(key)
         if original is None or key in ("eager", "sdpa") or "paged" in key:
             continue
-        mapping._global_mapping[key] = kernel(network, original)
+        mapping._global_mapping[key] = kernel(network, original, key)
         stand.undo.append(functools.partial(mapping._global_mapping.__setitem__, key, original))
 
 
-def kernel(network: Network, original: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(network: Network, original: Callable[..., Any], name: str) -> Callable[..., Any]:
     def attention(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any, *args: Any,
                   **words: Any) -> Any:
-        if network.quiet or not any(map(is_stream, (query, key, value))):
+        if network.quiet or network.plain or not any(map(is_stream, (query, key, value))):
             return original(module, query, key, value, mask, *args, **words)
         if words.get("dropout"):
             raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
@@ -207,6 +210,10 @@ def kernel(network: Network, original: Callable[..., Any]) -> Callable[..., Any]
                         "know; load the model with attn_implementation='eager', or use rule='frozen'")
         query, key, value, mask = shares(network, query, key, value, mask)
         with network.as_it_is():
-            return original(module, query, key, value, mask, *args, **words)
+            out = original(module, query, key, value, mask, *args, **words)
+        number = network.local.layer
+        if network.parts is None or number is None or not isinstance(out, tuple):
+            return out
+        return network.parts.of_opaque(number, out[0], query, key, name), *out[1:]
 
     return attention

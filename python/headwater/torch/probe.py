@@ -34,25 +34,53 @@ class Norm:
 
 
 @dataclass
+class Place:
+    """A parameter of a module by its name, plus 0 or 1."""
+
+    name: str
+    more: int
+
+    def of(self, module: torch.nn.Module) -> Tensor:
+        found = module.get_parameter(self.name).detach()
+        return found + self.more if self.more else found
+
+
+@dataclass
 class Activation:
     """The same function of every number."""
 
     slope: Function | None  # f(x) / x, if it is a well-known one
 
 
-# What modules without parameters turned out to be. A model has one in each layer.
-known_kinds: dict[tuple[Any, ...], Norm | Activation | None] = {}
+@dataclass
+class Alike:
+    """What all modules of one class with the same settings turned out to be, with places in their parameters."""
+
+    kind: Norm | Activation | None
+    weight: Place | None = None
+    bias: Place | None = None
+
+    def of(self, module: torch.nn.Module) -> Norm | Activation | None:
+        if not isinstance(self.kind, Norm):
+            return self.kind
+        weight, bias = (None if one is None else one.of(module) for one in (self.weight, self.bias))
+        return Norm(weight, bias, self.kind.epsilon, self.kind.centred)
 
 
-def stateless(module: torch.nn.Module) -> tuple[Any, ...] | None:
-    """What tells such a module from others of its class; None if it has more than plain settings."""
-    if next(module.parameters(), None) is not None or next(module.buffers(), None) is not None:
+# A model has a norm of the same class in each layer, and is asked about more than once.
+known_kinds: dict[tuple[Any, ...], Alike | None] = {}
+
+
+def settings(module: torch.nn.Module) -> tuple[Any, ...] | None:
+    """What tells a module from others of its class, apart from the values of its parameters; None if it has more than
+    parameters and plain settings.
+    """
+    own = {name: value for name, value in vars(module).items() if name != "forward" and name not in OF_TORCH}
+    if next(module.buffers(), None) is not None or \
+            not all(isinstance(value, (bool, int, float, str, tuple, type(None))) for value in own.values()):
         return None
-    own = {name: value for name, value in vars(module).items()
-           if name != "forward" and name not in OF_TORCH}
-    if not all(isinstance(value, (bool, int, float, str, type(None))) for value in own.values()):
-        return None
-    return type(module), *sorted((name, repr(value)) for name, value in own.items())
+    shapes = [(name, one.shape) for name, one in module.named_parameters()]
+    return type(module), *shapes, *sorted((name, repr(value)) for name, value in own.items())
 
 
 @functools.lru_cache(8)
@@ -72,24 +100,55 @@ def kind_of(module: torch.nn.Module, shape: torch.Size) -> Norm | Activation | N
     sample = (ROWS, shape[-1]) if len(shape) == 2 else (1, ROWS, *shape[2:])
     if torch.Size(sample).numel() > MOST:
         return None
-    alike = (stateless(module), sample, len(shape))
-    if alike[0] is not None and alike in known_kinds:
-        return known_kinds[alike]
+    own = settings(module)
+    key = (own, sample, len(shape))
+    if own is not None and key not in known_kinds:
+        known_kinds[key] = trial(lambda: alike(module, sample, len(shape)))
+    if own is not None and (known := known_kinds[key]) is not None:
+        return known.of(module)
+    found: Norm | Activation | None = trial(lambda: alone(module, sample, len(shape)))
+    return found
+
+
+def trial(work: Callable[[], Any]) -> Any:
     try:
-        place = next((one.device for one in [*module.parameters(), *module.buffers()]), torch.device("cpu"))
-        # On the CPU: a trial is many small steps, each of which a GPU would be waited for.
-        twin = copy.deepcopy(module).to("cpu", torch.float64)
-        twin.__dict__.pop("forward", None)  # what stands in for it while relevance is computed
-        x = numbers(sample)
         with torch.no_grad():
-            found = activation(twin.forward, x) or norm(twin, x, len(shape))
-        if alike[0] is not None:
-            known_kinds[alike] = found
-        if isinstance(found, Norm):
-            found.weight, found.bias = (None if one is None else one.to(place) for one in (found.weight, found.bias))
-        return found
+            return work()
     except Exception:  # it takes something else than one tensor of numbers; what it computes is judged step by step
         return None
+
+
+def twin_of(module: torch.nn.Module) -> torch.nn.Module:
+    # On the CPU: a trial is many small steps, each of which a GPU would be waited for.
+    twin = copy.deepcopy(module).to("cpu", torch.float64)
+    twin.__dict__.pop("forward", None)  # what stands in for it while relevance is computed
+    return twin
+
+
+def kind_by_trial(twin: torch.nn.Module, sample: tuple[int, ...], axes: int) -> Norm | Activation | None:
+    x = numbers(sample)
+    return activation(twin.forward, x) or norm(twin, x, axes)
+
+
+def alike(module: torch.nn.Module, sample: tuple[int, ...], axes: int) -> Alike | None:
+    """What all modules like this one compute, tried with other parameters; None if each must be asked."""
+    twin = twin_of(module)
+    for k, parameter in enumerate(twin.parameters()):  # no two alike, and none without effect
+        parameter.copy_(1 + (0.3 + 0.1 * k) * numbers(tuple(parameter.shape)).roll(k))
+    found = kind_by_trial(twin, sample, axes)
+    if not isinstance(found, Norm):
+        return Alike(found)
+    weight, bias = (None if one is None else place_of(twin, one) for one in (found.weight, found.bias))
+    same = (weight is None) == (found.weight is None) and (bias is None) == (found.bias is None)
+    return Alike(found, weight, bias) if same else None
+
+
+def alone(module: torch.nn.Module, sample: tuple[int, ...], axes: int) -> Norm | Activation | None:
+    device = next((one.device for one in [*module.parameters(), *module.buffers()]), torch.device("cpu"))
+    found = kind_by_trial(twin_of(module), sample, axes)
+    if isinstance(found, Norm):
+        found.weight, found.bias = (None if one is None else one.to(device) for one in (found.weight, found.bias))
+    return found
 
 
 def activation(function: Callable[..., Any], x: Tensor) -> Activation | None:
@@ -149,12 +208,17 @@ def norm(module: torch.nn.Module, x: Tensor, axes: int) -> Norm | None:
 
 def exact(module: torch.nn.Module, fitted: Tensor) -> Tensor:
     """The parameter that was fitted, or 1 plus it; else what was fitted."""
-    for parameter in module.parameters():
-        for one in (parameter.detach(), parameter.detach() + 1):
+    place = place_of(module, fitted)
+    return fitted if place is None else place.of(module)
+
+
+def place_of(module: torch.nn.Module, fitted: Tensor) -> Place | None:
+    for name, parameter in module.named_parameters():
+        for more in (0, 1):
             try:
-                spread = one.expand_as(fitted)
+                spread = (parameter.detach() + more).expand_as(fitted)
             except RuntimeError:
                 continue
             if torch.allclose(spread, fitted, rtol=1e-3, atol=1e-4 * float(fitted.abs().max())):
-                return one
-    return fitted
+                return Place(name, more)
+    return None

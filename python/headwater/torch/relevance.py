@@ -18,8 +18,10 @@ from ..arrays import Kind
 from ..errors import Error
 from . import switches
 from .answer import Answer
+from .attended import Parts
 from .device import DeviceAttribution
-from .graph import judge
+from .graph import Unnamed, judge
+from .integrated import integrated
 from .passes import Call, glimpse_of
 from .relevance_target import Chosen, choose, row_of
 from .replay import Replay, replayed
@@ -28,17 +30,45 @@ from .stacks import Run
 if TYPE_CHECKING:
     from .recording import Recording
 
-RULES = ("frozen", "attnlrp")
+RULES = ("frozen", "attnlrp", "integrated")
+STEPS = 20
 NOWHERE = "relevance: the output does not depend on the rows of the tokens; choose another `target` or `stack`"
 MOST_LOST = {torch.float64: 1e-4, torch.float32: 1e-4}  # of the sum of all absolute values; half precision: 2e-2
 
 
-def relevance(seen: Recording, target: Any, *, against: Any, rule: str, row: int | str | None, by_layer: bool,
-              rules: Mapping[Any, str], item: int | None, **asked: Unpack[AskedWords]) -> DeviceAttribution:
+@dataclass
+class Question:
+    """What is asked about every item."""
+
+    target: Any
+    against: Any
+    rule: str
+    row: int | str | None
+    by_layer: bool
+    heads: bool
+    edges: int | None
+    steps: int | None
+    baseline: str | int
+    rules: Mapping[Any, str]
+
+    def check(self) -> None:
+        if self.rule not in RULES:
+            raise Error(f"unknown rule '{self.rule}'; there are {', '.join(RULES)}")
+        integrates = self.rule == "integrated"
+        given = dict(by_layer=self.by_layer, heads=self.heads, edges=self.edges is not None, rules=bool(self.rules)) \
+            if integrates else dict(steps=self.steps is not None, baseline=self.baseline != "")
+        for word, there in given.items():
+            if there:
+                raise Error(f"`{word}`: is not part of `rule` {self.rule}, expected "
+                            f"{'frozen or attnlrp' if integrates else 'integrated'}; leave it out")
+        if self.steps is not None and not 1 <= self.steps <= 100_000:
+            raise Error(f"`steps` {self.steps}: expected 1 to 100000; choose another")
+
+
+def relevance(seen: Recording, question: Question, item: int | None,
+              **asked: Unpack[AskedWords]) -> DeviceAttribution:
     """[n] for each item, with by_layer [1 + L, n]; a leading axis for a batch (a list if lengths differ)."""
-    if rule not in RULES:
-        more = "; integrated gradients are for model directories" if rule == "integrated" else ""
-        raise Error(f"unknown rule '{rule}'; there are {', '.join(RULES)}{more}")
+    question.check()
     for word in asked:
         if word not in ASKED:
             raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join(ASKED)}")
@@ -56,8 +86,7 @@ def relevance(seen: Recording, target: Any, *, against: Any, rule: str, row: int
     for k, one in enumerate(items):
         if not answer.tokens[one]:
             raise Error(f"capture: item {one} is all padding, expected a token; leave it out")
-        values.append(of_item(seen, answer, call, start, starts, one, count, target, against, rule, row, by_layer,
-                              rules, results, k, len(items)))
+        values.append(of_item(seen, answer, call, start, starts, one, count, question, results, k, len(items)))
     batch = count > 1 and item is None
     kind = Kind(values[0])
     return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
@@ -83,26 +112,54 @@ def lists_of_layers(seen: Recording, run: Run) -> tuple[str, list[str]]:
 
 
 def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: list[str], item: int, count: int,
-            target: Any, against: Any, rule: str, row: int | str | None, by_layer: bool, rules: Mapping[Any, str],
-            results: _engine.Results, k: int, items: int) -> Tensor:
+            question: Question, results: _engine.Results, k: int, items: int) -> Tensor:
     """The values of an item; the rest of its result is added to `results`."""
-    length = answer.length
+    length, layers, target = answer.length, len(answer.records), question.target
     decodes = any(entry.across for entry in answer.run.one.entries)
     can = getattr(seen.model, "can_generate", None)
     looks_back = answer.records[0].bare().looks_back(item, answer.real[item]) or can is not None and bool(can())
+    row = question.row
     place = row_of(seen, answer, item, row, looks_back) if not decodes else (row if isinstance(row, int) else None)
     kept = None if place is None or callable(target) or decodes else sorted({place, length - 1})
     positions = None if kept is None else torch.tensor(kept, device=answer.device)
-    with replayed(seen.model, call, item, count, length, rule, start, starts, rules, positions, by_layer) as run:
-        told = kept if kept is not None and rows_of(run.output) == len(kept) else None
-        if decodes and not callable(target):
-            place = (rows_of(run.output) or 1) - 1 if place is None else place
-        check_same(seen, answer, item, run.output)
-        chosen = choose(seen, run.output, target, against, place, told, length if not decodes else 0)
-        kinds = {name: type(module).__name__ for module, name in seen._names.items()}
-        judge(chosen.y, run.network.known, run.end, run.modules, kinds)
-        found = back(run, chosen.y)
-    return packed(answer, found, chosen, rule, by_layer, item, results, k, items, callable(target))
+    if question.edges is not None and not -layers <= question.edges < layers:
+        raise Error(f"capture: has no layer {question.edges}, expected 0 to {layers - 1} (or -1 for the last); choose "
+                    "another")
+    edges = None if question.edges is None else question.edges % layers
+
+    def run(**more: Any) -> Any:
+        return replayed(seen.model, call, item, count, length, question.rule, start, starts, question.rules, positions,
+                        question.by_layer, **more)
+
+    def chosen_in(one: Replay, target: Any, against: Any) -> Chosen:
+        told = kept if kept is not None and rows_of(one.output) == len(kept) else None
+        at = (rows_of(one.output) or 1) - 1 if place is None and decodes and not callable(target) else place
+        return choose(seen, one.output, target, against, at, told, length if not decodes else 0)
+
+    def once(watched: bool) -> tuple[Found, Chosen]:
+        parts = Parts(length, question.heads, edges) if question.heads or edges is not None else None
+        with run(watched=watched, parts=parts) as one:
+            check_same(seen, answer, item, one.output)
+            chosen = chosen_in(one, target, question.against)
+            kinds = {name: type(module).__name__ for module, name in seen._names.items()}
+            judge(chosen.y, one.network.known, one.end, one.modules, kinds)
+            found = back(one, chosen.y)
+        if parts is not None:
+            parts.check(layers, start)
+            found.parts = parts
+        return found, chosen
+
+    if question.rule == "integrated":
+        way = integrated(seen, call, lambda instead, alter: run(watched=False, instead=instead, alter=alter), chosen_in, target,
+                         question.against, question.steps or STEPS, question.baseline)
+        dtype = torch.float64 if way.input.dtype == torch.float64 else torch.float32
+        found, chosen = Found(way.input, [], None, way.at_baseline, dtype, way.baseline), way.chosen
+    else:
+        try:
+            found, chosen = once(False)
+        except Unnamed:  # again, to say where
+            found, chosen = once(True)
+    return packed(answer, found, chosen, question, item, results, k, items)
 
 
 def rows_of(output: Any) -> int | None:
@@ -132,8 +189,10 @@ class Found:
     input: Tensor
     layers: list[Tensor]
     others: float | None  # what rows of other stacks take
-    biases: float
+    biases: float  # of integrated gradients, the output at the baseline
     dtype: torch.dtype
+    baseline: str = ""
+    parts: Parts | None = None
 
 
 def back(run: Replay, y: Tensor) -> Found:
@@ -166,9 +225,10 @@ def product(rows: Tensor, grad: Tensor) -> Tensor:
     return (rows.to(dtype) * grad.to(dtype)).sum(-1).flatten()
 
 
-def packed(answer: Answer, found: Found, chosen: Chosen, rule: str, by_layer: bool, item: int, results: _engine.Results,
-           k: int, items: int, own: bool) -> Tensor:
-    """The values; adds a result with everything else. `own`: the output is a function of the user's."""
+def packed(answer: Answer, found: Found, chosen: Chosen, question: Question, item: int, results: _engine.Results, k: int,
+           items: int) -> Tensor:
+    """The values; adds a result with everything else."""
+    by_layer = question.by_layer
     keep, tokens = answer.real[item], answer.tokens[item]
     lines = [found.input, *(found.layers if by_layer else [])]
     if any(line.numel() != answer.length for line in lines):
@@ -180,16 +240,30 @@ def packed(answer: Answer, found: Found, chosen: Chosen, rule: str, by_layer: bo
         raise Error(f"relevance: the relevance for '{chosen.target[0]}' is not finite, expected numbers; check the "
                     "model's weights, or run it in float32 or bfloat16")
     total, output = float(lines[0].double().sum()), float(chosen.y.detach())
-    notes = [*answer.notes, *noted(answer, found, chosen, rule, total, output, own)]
+    notes = [*answer.notes, *noted(answer, found, chosen, question, total, output)]
     inside = any(entry.across for entry in answer.run.one.entries)
     target, against = (None if one is None else shown(one, keep) for one in (chosen.target, chosen.against))
     assert target is not None
     count = len(found.layers)
     results.add("relevance", make_options(), tokens, [0 if inside else target[2]],
                 [-1, *range(count)] if by_layer else [], answer.heads, notes, answer.name, k, items, len(tokens))
-    results.set_relevance(k, rule, target, against, output, total, found.biases)
+    steps = 0 if question.rule != "integrated" else question.steps or STEPS
+    results.set_relevance(k, question.rule, target, against, output, total, found.biases, steps, found.baseline)
+    if found.parts is not None:
+        put_parts(found.parts, len(answer.records), keep, results, k)
     value = torch.stack(lines) if by_layer else lines[0]
     return value.float()
+
+
+def put_parts(parts: Parts, layers: int, keep: Tensor | None, results: _engine.Results, k: int) -> None:
+    if parts.heads:
+        results.set_head_shares(k, parts.table(layers).float().cpu().numpy())
+    if parts.layer is None:
+        return
+    edges = torch.zeros(parts.length, parts.length) if parts.edges is None else parts.edges.float().cpu()
+    if keep is not None:
+        edges = edges[keep.cpu()][:, keep.cpu()]
+    results.set_edges(k, parts.layer, edges.contiguous().numpy())
 
 
 def shown(logit: Any, keep: Tensor | None) -> Any:
@@ -200,13 +274,19 @@ def shown(logit: Any, keep: Tensor | None) -> Any:
     return name, number, row, value
 
 
-def noted(answer: Answer, found: Found, chosen: Chosen, rule: str, total: float, output: float, own: bool) -> list[str]:
+def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, total: float, output: float) -> list[str]:
     notes = []
     if any(entry.across for entry in answer.run.one.entries):
         notes.append(f"the output is that of token {chosen.target[2]} of the decoder")
     if found.others is not None:
         notes.append(f"the rows of another stack, which do not come from these tokens, take {found.others:.6g}")
-    if rule != "frozen" or own:
+    if question.rule == "integrated":
+        whole = output - found.biases
+        name = found.baseline if found.baseline == "zero" else f"'{found.baseline}'"
+        more = "; more steps lose less" if abs(whole - total) > 0.05 * abs(whole) else ""
+        notes.append(f"integrated gradients, {question.steps or STEPS} steps from {name}: the tokens sum to {total:.4g}, "
+                     f"the output changes by {whole:.4g} on the way, so {whole - total:.2g} is missing{more}")
+    if question.rule != "frozen" or callable(question.target):
         return notes
     whole = total + found.biases + (found.others or 0.0)
     size = abs(found.biases) + abs(output) + float(found.input.double().abs().sum()) + abs(found.others or 0.0)

@@ -16,12 +16,14 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from ..errors import Error
+from .attended import Parts
 from .changed import changing
 from .memory import cut
 from .network import Network, is_stream, step_number, tensors
 from .parts import Stand, attention_kernels, leaves, rule_of
 from .passes import Call
 
+Alter = Callable[[Stand, list[Any], dict[str, Any]], tuple[list[Any], dict[str, Any]]]
 MOST_KEPT = 1 << 30  # bytes of activations without checkpoints, by a guess
 
 
@@ -44,24 +46,29 @@ class Replay:
     others: list[Tensor]  # rows of other stacks that do not come from these
     network: Network
     end: int  # the number of the first step after the model's own
-    modules: list[tuple[int, int, str]]
+    modules: list[tuple[int, int, str]] | None
     layers: list[Tensor]  # what each layer returned
+    number: int  # of the leaf, among those that rows may be
 
 
 @contextmanager
 def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: int, rule: str, start: str,
              starts: Sequence[str], rules: Mapping[Any, str], positions: Tensor | None,
-             keep_layers: bool) -> Iterator[Replay]:
+             keep_layers: bool, watched: bool, parts: Parts | None = None,
+             instead: tuple[int, Tensor] | None = None, alter: Alter | None = None) -> Iterator[Replay]:
     """The pass, run again. Ask for gradients inside: a checkpoint runs layers once more, in the same network.
 
     `start` is the list of layers whose rows are wanted, `starts` all such lists of the model. `positions`: the only
-    tokens whose logits are needed, if the model can be told so.
+    tokens whose logits are needed, if the model can be told so. `watched`: note which steps each module made, which
+    takes time. `parts` gets what heads and edges take. `instead`: other values for the leaf of this number. `alter`
+    changes the arguments of the pass.
     """
     away = next((name for name, one in model.named_parameters() if one.device.type == "meta"), None)
     if away is not None:
         raise Error(f"relevance: the weight '{away}' is on the meta device: accelerate brings it only while its layer runs, "
                     "expected weights that stay; load the model without offloading")
-    network = Network(rule, length)
+    network = Network(rule, length, parts)
+    network.instead = instead
     stand = Stand()
     names = {module: name for name, module in model.named_modules()}
     found = Found()
@@ -70,10 +77,12 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
         rule_of(stand, network, names, rules)
         attention_kernels(stand, network)
         layers = list(model.get_submodule(start).children())
-        if checkpoints(layers, length):
+        saves = checkpoints(layers, length)
+        if saves or parts is not None:
             for layer in layers:
-                stand.forward(layer, lambda own: checkpointed(network, own))
-        watch(stand, network, names, found)
+                stand.forward(layer, lambda own: as_layer(network, own, saves))
+        if watched:
+            watch(stand, network, names, found)
         for name in starts:
             first_rows(stand, network, model.get_submodule(name), found, name == start)
         if keep_layers:
@@ -82,13 +91,18 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
         root = model.get_submodule(call.root)
         with torch.inference_mode(False), torch.enable_grad():
             args, words = prepared(root, call, item, items, positions)
+            if alter is not None:
+                args, words = alter(stand, args, words)
             with changing(network):
                 output = root(*args, **words)
             network.recording = network.searching = False
+            if parts is not None:
+                parts.counting = False
             if found.rows is None:
                 raise Error(f"relevance: '{start}' did not run, expected its first layer; choose another `stack`")
             yield Replay(output, found.rows, found.others, network, step_number(),
-                         found.modules, found.layers)
+                         found.modules if watched else None, found.layers,
+                         next((k for k, one in enumerate(network.leaves) if one is found.rows), -1))
     finally:
         stand.clear()
 
@@ -143,7 +157,10 @@ def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: F
             return None
         with network.paused():
             # The tensor itself where it can be: the model may use it again later.
-            leaf = x.detach().requires_grad_() if x.requires_grad else x.requires_grad_()
+            if wanted and network.plain:
+                leaf = network.leaf(x)
+            else:
+                leaf = x.detach().requires_grad_() if x.requires_grad else x.requires_grad_()
         if wanted:
             found.rows = leaf
         else:
@@ -160,13 +177,17 @@ def keep(layers: list[Tensor], out: Any) -> None:
         layers.append(rows)
 
 
-def checkpointed(network: Network, own: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any, **words: Any) -> Any:
-        with changing(network):
-            return own(*args, **words)
-
+def as_layer(network: Network, own: Callable[..., Any], saves: bool) -> Callable[..., Any]:
+    """A layer that knows its number, and with `saves` keeps only what enters it."""
     def forward(*args: Any, **words: Any) -> Any:
-        return checkpoint(lambda *given: run(*given, **words), *args, use_reentrant=False, preserve_rng_state=False)
+        number = network.layers
+        network.layers += 1
+
+        def run(*given: Any) -> Any:
+            with changing(network), network.in_layer(number):
+                return own(*given, **words)
+
+        return checkpoint(run, *args, use_reentrant=False, preserve_rng_state=False) if saves else run(*args)
 
     return forward
 
