@@ -34,9 +34,8 @@ class Attributor:
         attribute({"text": ["The keys to the cabinet", "A dog"]})["values"]
 
     A batch is a dictionary of lists or NumPy arrays, a pyarrow table, or a DataFrame of pandas or polars, and the result
-    is the same. Its columns:
-    length (tokens of the text), positions, token_ids, tokens, starts, ends (bytes in the text; 0 and 0 for a token that
-    the tokenizer added) and values, with an entry for each token or for the top K; row (none for 'mean'), target and
+    is the same. Its columns: length (tokens of the text), positions, token_ids, tokens, starts, ends (bytes in the text;
+    0 and 0 for a token that the tokenizer added) and values, with an entry for each token or for the top K; row (none for 'mean'), target and
     probability (of methods with a target), and error: what is wrong with a row, which then has no values.
 
     Pickling keeps the arguments; unpickling opens the model again. `rank`, as datasets.map passes it, chooses the GPU
