@@ -166,5 +166,7 @@ def test_what_is_left_out_is_counted_and_measures_are_explained(whole, capsys):
     text = shown(capsys, whole, "--least", 7)
     fewer = sum(row["count"] < 7 for row in hw.summarise(whole).rows("token"))
     assert fewer and f"{fewer} tokens with fewer than 7 values left out" in text
-    assert "half: how many tokens have half of all" in text
+    split = shown(capsys, whole, "--by", "target", "--count", 1)
+    assert text.count("half: how many tokens have half of all") == split.count("half: how many tokens") == 1
+    assert all(split.count(f"\n  {name} ") == 2 for name in ("sum", "largest", "half", "entropy"))
     assert [row["key"] for row in hw.summarise(whole).rows("text")] == ["sum", "largest", "half", "entropy"]

@@ -14,6 +14,7 @@ from ..errors import Error
 from .attributor import Attributor, columns_of
 from .blocks import Folder, fitted, hash_of, name_of, table_of
 from .inputs import Block, Inputs
+from .outcome import Outcome
 from .progress import Progress, duration
 from .row import Answer
 from .settings import BadUsage, make_settings
@@ -22,7 +23,6 @@ from .table import COLUMNS, pyarrow
 from .words import counted
 
 SAMPLE_SECONDS = 2.0  # of a dry run
-MOST_IDS = 1_000_000  # that are looked at for one that comes twice
 
 
 class Work:
@@ -99,7 +99,7 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
     folder.refuse_after(work.inputs.blocks)
     mine = [index for index in range(work.inputs.blocks) if work.shard.has(index)]
     progress = Progress(sum(min(asked.block, work.inputs.count - index * asked.block) for index in mine))
-    written, outcome = 0, Outcome()
+    written, outcome = 0, Outcome(named=work.id is not None)
     for block in work.inputs.read(work.shard.has):
         name = name_of(block, work.settings)
         done = folder.has(block, name)
@@ -119,36 +119,9 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
     for note in outcome.notes(work.id):
         print(f"headwater: note: {note}", file=sys.stderr)
     if outcome.failed and outcome.failed == progress.done:
-        raise Error(f"every row failed; row {outcome.first[0]}: {outcome.first[1]}")
+        part = f" of {work.shard}" if work.shard.count > 1 else ""
+        raise Error(f"every row{part} failed; row {outcome.first[0]}: {outcome.first[1]}")
     return 1 if outcome.failed and asked.strict else 0
-
-
-class Outcome:
-    """What became of the rows."""
-
-    def __init__(self) -> None:
-        self.failed = 0
-        self.first: tuple[Any, str] = ("", "")  # that failed: its id, and why
-        self._ids: set[int] = set()  # hashes of ids
-        self._twice: tuple[Any] | None = None
-
-    def add(self, table: Any) -> None:
-        """Adds a block by its columns id and error."""
-        ids = table["id"].to_pylist()
-        for name, error in zip(ids, table["error"].to_pylist()):
-            if error is not None:
-                self.failed += 1
-                self.first = self.first if self.first[1] else (name, error)
-        if self._twice is None and len(self._ids) < MOST_IDS:
-            for name in ids:
-                if name is not None and hash(str(name)) in self._ids:
-                    self._twice = (name,)
-                    break
-                self._ids.add(hash(str(name)))
-
-    def notes(self, column: str | None) -> list[str]:
-        return [f"column '{column}' names several rows {self._twice[0]!r}, so the id does not tell them apart"] if (
-            column and self._twice) else []
 
 
 def there(folder: Folder, name: str) -> Any:

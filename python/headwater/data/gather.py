@@ -30,7 +30,7 @@ def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
                     "attribute` wrote, or a list of names; columns of an Attributor can be written with the command first")
     if not given:
         raise Error("summarise: nothing was given, expected a folder of `headwater attribute`; give one")
-    seen: dict[str, str] = {}  # the rows of a block: where they were found
+    seen: dict[str, str] | None = {} if len(given) > 1 else None  # the rows of a block: where they were found
     found = [_one(os.fspath(one), by, parts, partial, seen) for one in given]
     total = found[0]
     for other in found[1:]:
@@ -38,7 +38,7 @@ def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     return total
 
 
-def _one(path: str, by: str | None, parts: str | None, partial: bool, seen: dict[str, str]) -> DataSummary:
+def _one(path: str, by: str | None, parts: str | None, partial: bool, seen: dict[str, str] | None) -> DataSummary:
     if path.endswith(".json"):
         return _saved(path, by, parts)
     paths = paths_of(path, partial)
@@ -48,7 +48,8 @@ def _one(path: str, by: str | None, parts: str | None, partial: bool, seen: dict
         if column is not None and column not in allowed[word]:
             raise Error(f"`{word}` {column}: is not in {path}, expected {' or '.join(allowed[word]) or 'a kept column'}; "
                         f"or run `headwater attribute` into another folder with --keep {column}")
-    _refuse_twice(path, paths, seen)
+    if seen is not None:
+        _refuse_twice(path, paths, seen)
     columns = ["tokens", "values", "error", "target", *(["positions", "length"] if settings["top"] else []),
                *([by] if by else []), *([parts, "starts", "ends"] if parts else [])]
     out = DataSummary(settings, by, parts)

@@ -60,6 +60,7 @@ class File:
     def __init__(self, path: str, columns: Sequence[str], kind: str | None = None, name: str | None = None):
         self.place, self.path, self.columns = path, name or path, list(columns)
         self.kind = kind or checked_kind(path)
+        self._names: list[str] = []  # of the first line of CSV and TSV
         self.array = self.kind == ".jsonl" and self._is_array()
         try:
             self.types = self._types()

@@ -9,13 +9,13 @@ from typing import Any, Sequence
 from .. import _engine
 from .gather import summarise
 from .settings import BadUsage
-from .summary import OF_WHOLE_TEXTS, DataSummary
+from .summary import MEASURES, OF_WHOLE_TEXTS, DataSummary
 from .words import counted
 
 TITLES = {"token": "Tokens, by their mean value", "position": "Positions", "text": "Texts",
           "part": "Parts, by their mean share"}
-MEASURES = ("sum: of the values of a text; largest: the share of the largest value; half: how many tokens have half of "
-            "all; entropy: of the shares, 0 if one token has all. Shares are of the values without their signs.")
+EXPLAINED = ("sum: of the values of a text; largest: the share of the largest value; half: how many tokens have half of "
+             "all; entropy: of the shares, 0 if one token has all. Shares are of the values without their signs.")
 
 
 def summarise_command(asked: argparse.Namespace) -> int:
@@ -33,7 +33,8 @@ def summarise_command(asked: argparse.Namespace) -> int:
     print_notes(summary.notes)
     chosen = [kind for kind in TITLES if getattr(asked, f"{kind}s", False)]
     for kind in chosen or [kind for kind in ("text", "part", "token") if not (summary.cut and kind in OF_WHOLE_TEXTS)]:
-        print_kind(summary, kind, asked.least if kind == "token" else 1, asked.count)
+        print_kind(summary, kind, asked.least if kind == "token" else 1, max(asked.count, len(MEASURES)) if kind == "text"
+                   else asked.count)
     return 0
 
 
@@ -68,8 +69,8 @@ def print_kind(summary: DataSummary, kind: str, least: int, count: int) -> None:
             print(f"  ... and {len(some) - count:,} more; --count shows more")
         if len(whole) > len(some):
             print(f"  {counted(len(whole) - len(some), kind)} with fewer than {least} values left out; --least 1 shows all")
-        if kind == "text":
-            print(f"  {MEASURES}")
+    if kind == "text" and everything:
+        print(f"  {EXPLAINED}")
 
 
 def print_drift(rows: Sequence[dict[str, Any]]) -> None:
