@@ -144,7 +144,10 @@ def test_what_a_launcher_left_behind_is_said_and_can_be_set_aside(attribute, tmp
     assert len(hw.read(tmp_path / "out")) == 3
 
 
-def test_help_shows_all_options(capsys):
-    with pytest.raises(SystemExit) as end:
-        run(["help", "attribute"])
-    assert end.value.code == 0 and "--shard i/n" in capsys.readouterr().out
+def test_help_shows_all_options(capsys, monkeypatch):
+    import headwater_command
+    for call in (lambda: run(["help", "attribute"]), headwater_command.main):
+        monkeypatch.setattr(sys, "argv", ["headwater", "help", "attribute"])
+        with pytest.raises(SystemExit) as end:
+            call()
+        assert end.value.code == 0 and "--shard i/n" in capsys.readouterr().out

@@ -102,6 +102,7 @@ def test_it_is_pickled_by_its_arguments():
     a, b = attribute({"text": TEXTS}), again({"text": TEXTS})
     assert [list(one) for one in a["values"]] == [list(one) for one in b["values"]]
     assert again.content == attribute.content and len(again.content) == 64
+    assert pickle.loads(pickle.dumps(hw.Attributor("verb-number", keep="label"))).keep == ["label"]
 
 
 @pytest.mark.parametrize("words, message", [

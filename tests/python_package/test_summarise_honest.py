@@ -106,6 +106,15 @@ def test_missing_blocks_are_noticed_wherever_they_are(whole, tmp_path, capsys):
         shown(capsys, folder, "--partial")
 
 
+def test_a_block_of_other_work_among_the_others_is_refused(whole, top, tmp_path):
+    shutil.copytree(whole, tmp_path / "mixed")
+    next((tmp_path / "mixed").glob("0000002-*")).unlink()
+    shutil.copy(next(top.glob("0000002-*")), tmp_path / "mixed")
+    for ask in (hw.read, hw.summarise):
+        with pytest.raises(hw.Error, match="is of other work than 0000000-"):
+            ask(tmp_path / "mixed")
+
+
 def test_different_targets_are_named_and_kept_apart(whole, capsys):
     table, summary = hw.read(whole), hw.summarise(whole)
     names = table["target"].to_pylist()

@@ -50,15 +50,15 @@ class Attributor:
                  head: int | None = None, residual: float | None = None, discard: float | None = None,
                  order: str | None = None, empty: str | None = None, divide: str | None = None,
                  layers: Layers | None = None):
+        self.column, self.keep = column, [keep] if isinstance(keep, str) else list(keep)
         self._arguments = dict(model=model, method=method, row=row, target=target, against=against, rule=rule,
-                               layer=layer, top=top, column=column, keep=list(keep), truncate=truncate,
+                               layer=layer, top=top, column=column, keep=self.keep, truncate=truncate,
                                tokenizer=tokenizer, ignore_code=ignore_code, preset=preset, fuse=fuse, head=head,
                                residual=residual, discard=discard, order=order, empty=empty, divide=divide,
                                layers=layers)
         self.settings = make_settings(method, row, target, against, rule, layer, top, truncate, dict(
             preset=preset, fuse=fuse, head=head, residual=residual, discard=discard, order=order, empty=empty,
             divide=divide, layers=layers))
-        self.column, self.keep = column, [keep] if isinstance(keep, str) else list(keep)
         for name in self.keep:
             if name in COLUMNS:
                 raise Error(f"`keep` {name}: is a column of the result, expected another name; rename it in the data")
