@@ -148,6 +148,19 @@ def test_a_saved_summary_cannot_be_grouped_afterwards(whole, tmp_path, capsys):
     assert hw.summarise(tmp_path / "y.json", by="label") == hw.summarise(whole, by="label")
 
 
+def test_a_comparison_counts_what_it_leaves_out(whole, tmp_path, capsys):
+    other = attribute(tmp_path / "other", TEXTS[:8] + ["a table"])
+    first, then = ({row["key"]: row["count"] for row in hw.summarise(one).rows("token")} for one in (whole, other))
+    few = sum(min(first[key], then[key]) < 4 for key in first.keys() & then.keys())
+    text = shown(capsys, whole, "--against", other, "--least", 4)
+    assert few and f"{few} tokens with fewer than 4 values left out" in text
+    alone = len(first.keys() ^ then.keys())
+    assert ("in one of the runs alone" in text) == bool(alone)
+    rare = attribute(tmp_path / "rare", ["a dog"] * 3)
+    alone = len(first.keys() ^ {row["key"] for row in hw.summarise(rare).rows("token")})
+    assert alone and f"{alone} tokens in one of the runs alone left out" in shown(capsys, whole, "--against", rare)
+
+
 def test_columns_are_no_folder():
     with pytest.raises(hw.Error, match="expected the name of a folder"):
         hw.summarise({"tokens": [["a"]], "values": [[1.0]]})

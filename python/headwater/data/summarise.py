@@ -40,13 +40,20 @@ def summarise_command(asked: argparse.Namespace) -> int:
 
 def against(asked: argparse.Namespace, summary: DataSummary) -> int:
     other = summarise(asked.against, by=asked.by, parts=asked.parts, partial=asked.partial)
-    rows = summary.drift(other, "position" if asked.positions else "text" if asked.texts else "token", least=asked.least)
+    kind = "position" if asked.positions else "text" if asked.texts else "token"
+    rows = summary.drift(other, kind, least=asked.least)
     print(f"{counted(summary.texts, 'text')}, {summary.failed:,} failed; against {counted(other.texts, 'text')}, "
           f"{other.failed:,} failed, in {asked.against}; 95 % intervals (Welch's)")
     print_notes([*dict.fromkeys([*summary.compared(other), *summary.notes, *other.notes])])
     print_drift(rows[:asked.count])
     if len(rows) > asked.count:
         print(f"  ... and {len(rows) - asked.count:,} more; --count shows more")
+    first, then = ({(row["group"], row["key"]) for row in one.rows(kind)} for one in (summary, other))
+    if first ^ then:
+        print(f"  {counted(len(first ^ then), kind)} in one of the runs alone left out")
+    if len(first & then) > len(rows):
+        print(f"  {counted(len(first & then) - len(rows), kind)} with fewer than {max(2, asked.least)} values left out; "
+              "--least says how many are enough")
     return 0
 
 
