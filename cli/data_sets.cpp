@@ -14,7 +14,7 @@ class PackageCommand : public Command {
   void run() override {
     fail_usage(
         "{0}: is not in this command, which is C++ alone, expected the one of the Python package; "
-        "install it with: pip install 'headwater[data]'",
+        "install it with: pip install '.[data]', in the folder of headwater",
         name);
   }
 };

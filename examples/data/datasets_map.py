@@ -1,6 +1,6 @@
 """Attribution with Hugging Face datasets: two processes, new columns beside the old ones.
 
-    pip install "headwater[data]" datasets
+    pip install ".[data]" datasets
     python datasets_map.py ROWS.parquet OUT.parquet
 """
 import sys

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from .convert import (attention_from_inseq, attention_from_transformer_lens, bertviz_arguments, captum_records,
                           to_pandas, to_parquet, word_attributions)
     from .data.attributor import Attributor
+    from .data.gather import summarise
     from .data.read import read
-    from .data.summary import DataSummary, summarise
+    from .data.summary import DataSummary
     from .dataset import Summary, metrics_over
     from .serving import Server, serve
     from .torch import Capture, capture
@@ -46,7 +47,7 @@ _LAZY = {
     "ICLRMetrics": "compat", "compute_attention_attribution": "compat",
     "attention_rollout": "compat", "attention_flow": "compat",
     "metrics_over": "dataset", "Summary": "dataset", "Attributor": "data.attributor", "read": "data.read",
-    "DataSummary": "data.summary", "summarise": "data.summary",
+    "DataSummary": "data.summary", "summarise": "data.gather",
     "serve": "serving", "Server": "serving", "view": "framing", "View": "framing",
     "bertviz_arguments": "convert", "captum_records": "convert", "word_attributions": "convert",
     "attention_from_inseq": "convert", "attention_from_transformer_lens": "convert", "to_pandas": "convert",

@@ -7,7 +7,8 @@ IN_PYTHON = ("attribute", "summarise")  # commands for data sets, which read and
 
 
 def main() -> None:
-    if sys.argv[1:2] and sys.argv[1] in IN_PYTHON:
+    words = sys.argv[2:3] if sys.argv[1:2] == ["help"] else sys.argv[1:2]
+    if words and words[0] in IN_PYTHON:
         from headwater.data.command import main as run
         run()
     package = find_spec("headwater").submodule_search_locations[0]  # finds it, does not import it

@@ -63,7 +63,7 @@ def rows(tmp_path):
 def test_the_blocks_hold_what_the_methods_give(rows, tmp_path):
     path, texts = rows
     done = run("verb-number", path, "-o", tmp_path / "out", "--block", 50, "--keep", "label", "--id", "key")
-    assert "240 rows, 0 failed" in done.stderr and "5 blocks written" in done.stderr
+    assert "240 rows, none failed" in done.stderr and "5 blocks written" in done.stderr
     table = hw.read(tmp_path / "out")
     assert table["id"].to_pylist() == [f"k{k}" for k in range(240)]
     assert table["label"].to_pylist() == [k % 3 for k in range(240)]
@@ -91,7 +91,7 @@ def test_what_is_there_is_not_done_again(rows, tmp_path):
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
     removed = sorted(before)[2]
     removed.unlink()
-    assert "1 blocks written" in run(*words).stderr
+    assert "1 block written" in run(*words).stderr
     after = {file: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
     assert {file for file in before if before[file] != after[file]} == {removed}
 
@@ -115,7 +115,10 @@ def test_other_rows_are_refused(rows, tmp_path):
     (tmp_path / "rows.txt").write_text("\n".join(texts[:150] + ["the dog"] + texts[151:]))
     assert "is of other rows" in fails(1, *words)
     (tmp_path / "rows.txt").write_text("\n".join(texts[:100]))
-    assert "is block 1, and the inputs have 1" in fails(1, *words)
+    assert "was written for 240 rows, and the inputs now have 100" in fails(1, *words)
+    (tmp_path / "rows.txt").write_text("\n".join(texts + ["the dog"]))
+    message = fails(1, *words)
+    assert "was written for 240 rows, and the inputs now have 241" in message and "rows that were added" in message
 
 
 def test_all_formats_give_the_same_rows(rows, tmp_path):
@@ -155,7 +158,7 @@ def test_rows_that_fail_are_recorded_and_counted(tmp_path):
     assert "1,080 rows, 70 failed" in run(*words, "--strict", status=1).stderr
     table = hw.read(tmp_path / "out")
     errors = table["error"].to_pylist()[1000:1008]
-    for error, part in zip(errors, [None, "no tokens", "no JSON object", "is a int", "is missing", "'n' is \"many\"",
+    for error, part in zip(errors, [None, "no tokens", "no JSON object", "its type is int", "is missing", "'n' is \"many\"",
                                     "expected at most", "no JSON object"]):
         assert error is None if part is None else part in error, error
     assert table["n"].to_pylist()[1000:1008] == [1, 2, None, 3, 4, None, 6, None]
@@ -241,7 +244,7 @@ def test_a_dry_run_counts_and_writes_nothing(rows, tmp_path):
 def test_a_missing_block_is_noticed_when_the_folder_is_read(rows, tmp_path):
     run("verb-number", rows[0], "-o", tmp_path / "out", "--block", 50)
     sorted((tmp_path / "out").iterdir())[1].unlink()
-    with pytest.raises(hw.Error, match="block 1 is missing"):
+    with pytest.raises(hw.Error, match="4 of 5 blocks are there, the first that is missing is block 1;"):
         hw.read(tmp_path / "out")
     assert len(hw.read(tmp_path / "out", partial=True, columns=["id"])) == 190
 

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
 
 import headwater as hw
 
@@ -102,6 +102,7 @@ def test_it_is_pickled_by_its_arguments():
     a, b = attribute({"text": TEXTS}), again({"text": TEXTS})
     assert [list(one) for one in a["values"]] == [list(one) for one in b["values"]]
     assert again.content == attribute.content and len(again.content) == 64
+    assert pickle.loads(pickle.dumps(hw.Attributor("verb-number", keep="label"))).keep == ["label"]
 
 
 @pytest.mark.parametrize("words, message", [
@@ -144,7 +145,8 @@ def live():
 
 
 @pytest.mark.parametrize("method, words", [("rollout", dict(row=0)), ("rollout", {}), ("raw", dict(row=2, layer=0)),
-                                           ("gradient", dict(target=1))])
+                                           ("gradient", dict(target=1)), ("relevance", {}),
+                                           ("relevance", dict(target=1, against=0, rule="attnlrp"))])
 def test_a_live_model_gives_what_its_capture_gives(live, method, words):
     model, tokenizer = live
     found = hw.Attributor(model, method, tokenizer=tokenizer, **words)({"text": TEXTS + [None, "", "the " * 99]})
@@ -155,6 +157,8 @@ def test_a_live_model_gives_what_its_capture_gives(live, method, words):
             model(**inputs)
         if method == "gradient":
             expected = seen.gradient(1).row()
+        elif method == "relevance":
+            expected = seen.relevance(**words)
         else:
             expected = getattr(seen, method)(**{"row": 0, **words})
         np.testing.assert_allclose(found["values"][k], np.asarray(expected), atol=2e-6)
@@ -176,4 +180,55 @@ def test_a_live_model_says_what_it_cannot_do(live):
     with pytest.raises(hw.Error, match="`tokenizer`: was not given"):
         hw.Attributor(model, "rollout")
     with pytest.raises(hw.Error, match="save_pretrained"):
-        hw.Attributor(model, "relevance", tokenizer=tokenizer)
+        hw.Attributor(model, "gradient", tokenizer=tokenizer, against=1)
+    with pytest.raises(hw.Error, match="`rule` integrated"):
+        hw.Attributor(model, rule="integrated", tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("method", ["gradient", "relevance"])
+def test_a_live_model_says_what_it_was_asked_about(live, method):
+    model, tokenizer = live
+    found = hw.Attributor(model, method, tokenizer=tokenizer)({"text": TEXTS})
+    for k, text in enumerate(TEXTS):
+        chances = model(**tokenizer(text, return_tensors="pt")).logits[0].softmax(-1)
+        assert found["target"][k] == f"LABEL_{int(chances.argmax())}"
+        np.testing.assert_allclose(found["probability"][k], float(chances.max().detach()), atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("method", ["gradient", "relevance"])
+def test_a_live_language_model_is_asked_about_the_next_word(live, method, side):
+    tokenizer = AutoTokenizer.from_pretrained(hw.models()["verb-number"], padding_side=side)
+    torch.manual_seed(1)
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=64,
+                                       initializer_range=0.3, bos_token_id=1, eos_token_id=2)).eval()
+    tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    found = hw.Attributor(model, method, tokenizer=tokenizer)({"text": TEXTS})
+    assert found["error"] == [None] * len(TEXTS)
+    for k, text in enumerate(TEXTS):
+        one = hw.Attributor(model, method, tokenizer=tokenizer)({"text": [text]})
+        assert one["target"][0] == found["target"][k]
+        np.testing.assert_allclose(found["values"][k], one["values"][0], atol=2e-5)
+        chances = model(**tokenizer(text, return_tensors="pt")).logits[0, -1].softmax(-1)
+        assert found["target"][k] == tokenizer.convert_ids_to_tokens([int(chances.argmax())])[0]
+        np.testing.assert_allclose(found["probability"][k], float(chances.max().detach()), atol=1e-5)
+
+
+def test_one_text_in_place_of_a_column_is_refused():
+    with pytest.raises(hw.Error, match="batched=True"):
+        hw.Attributor("verb-number")({"text": "The keys"})
+
+
+def test_frames_come_back_as_frames():
+    import pandas
+    import polars
+    attribute = hw.Attributor("verb-number", keep=["label"])
+    columns = {"text": TEXTS[:2] + [None], "label": [1, 0, 1], "other": [1, 2, 3]}
+    expected = attribute(columns)
+    frame = attribute(pandas.DataFrame(columns, index=[5, 6, 9]))
+    assert isinstance(frame, pandas.DataFrame) and list(frame.index) == [5, 6, 9] and list(frame) == list(expected)
+    lazy = attribute(polars.DataFrame(columns))
+    assert isinstance(lazy, polars.DataFrame) and lazy.columns == list(expected)
+    for k in range(2):
+        np.testing.assert_array_equal(np.float32(frame["values"].iloc[k]), expected["values"][k])
+        np.testing.assert_array_equal(np.float32(lazy["values"][k]), expected["values"][k])

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.stats as stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_the_means_are_those_by_hand(folder):
         assert row["count"] == len(values)
         np.testing.assert_allclose(row["mean"], values.mean(), atol=1e-11)
         if len(values) > 2:
-            error = 1.959964 * values.std(ddof=1) / len(values) ** 0.5
+            error = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
             np.testing.assert_allclose(row["high"] - row["mean"], error, rtol=1e-5, atol=1e-9)
     assert [row["mean"] for row in rows] == sorted((row["mean"] for row in rows), reverse=True)
 

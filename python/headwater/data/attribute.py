@@ -5,19 +5,22 @@ import argparse
 import json
 import sys
 import time
+from pathlib import Path
 from typing import Any, Mapping
 
 from .. import _engine
 from ..arguments import OPTIONS
 from ..errors import Error
 from .attributor import Attributor, columns_of
-from .blocks import Folder, fitted, name_of, table_of
+from .blocks import Folder, fitted, hash_of, name_of, table_of
 from .inputs import Block, Inputs
+from .outcome import Outcome
 from .progress import Progress, duration
 from .row import Answer
 from .settings import BadUsage, make_settings
 from .shard import Shard, find_shard
 from .table import COLUMNS, pyarrow
+from .words import counted
 
 SAMPLE_SECONDS = 2.0  # of a dry run
 
@@ -27,6 +30,9 @@ class Work:
 
     def __init__(self, asked: argparse.Namespace, environment: Mapping[str, str]):
         pyarrow()
+        if Path(asked.output).suffix.lower() in (".parquet", ".json", ".jsonl", ".csv"):
+            raise BadUsage(f"-o {asked.output}: is the name of a file, expected a folder for blocks of Parquet; for example "
+                           f"-o {Path(asked.output).stem}/")
         self.shard: Shard = find_shard(asked.shard, environment)
         if asked.block < 1:
             raise BadUsage(f"--block {asked.block}: expected 1 or more rows; for example 1000")
@@ -45,16 +51,17 @@ class Work:
                           asked.truncate, options)
         except Error as wrong:
             raise BadUsage(str(wrong)) from None
-        self.inputs = Inputs(asked.inputs, [asked.column, *([asked.id] if asked.id else []), *self.keep], asked.block)
+        self.inputs = Inputs(asked.inputs, [asked.column, *([asked.id] if asked.id else []), *self.keep], asked.block,
+                             asked.format)
         self.attributor = Attributor(
             asked.model, asked.method, row=asked.row, target=asked.target, against=asked.against, rule=asked.rule,
             layer=asked.layer, top=asked.top, truncate=asked.truncate, ignore_code=asked.ignore_code, **options)
         self.settings = json.dumps(dict(
             headwater=_engine.version(), model=asked.model, content=self.attributor.content, column=asked.column,
-            id=asked.id, keep=self.keep, block=asked.block, **self.attributor.settings.record()), sort_keys=True)
+            id=asked.id, keep=self.keep, block=asked.block, rows=self.inputs.count, **self.attributor.settings.record()), sort_keys=True)
 
-    def table(self, block: Block) -> tuple[Any, int]:
-        """The results of a block, and how many of its rows failed."""
+    def table(self, block: Block) -> Any:
+        """The results of a block."""
         texts = [values[0] if error is None else None for values, error in block.rows]
         answers = self.attributor._model.answers(texts)
         kept: dict[str, list[Any]] = {"id": []}
@@ -75,15 +82,16 @@ class Work:
                 answers[k] = Answer(error=error)
         settings = self.attributor.settings
         types = dict(self.inputs.types) | {"id": self.inputs.types[self.id] if self.id else pyarrow().int64()}
-        table = table_of(columns_of(answers, settings.top is not None), kept, types, settings.method, self.settings)
-        return table, sum(answer.error is not None for answer in answers)
+        return table_of(columns_of(answers, settings.top is not None), kept, types, settings.method, self.settings,
+                        hash_of(block))
 
 
 def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
     """Does the work of a line, and returns the exit status."""
     work = Work(asked, environment)
     if work.shard.count > 1:
-        print(f"headwater: {work.shard}", file=sys.stderr)
+        by = f"; the environment says so, --shard 0/1 does all of it" if work.shard.said_by not in ("", "--shard") else ""
+        print(f"headwater: {work.shard}{by}", file=sys.stderr)
     if asked.dry_run:
         return dry_run(work)
     folder = Folder(asked.output)
@@ -91,29 +99,35 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
     folder.refuse_after(work.inputs.blocks)
     mine = [index for index in range(work.inputs.blocks) if work.shard.has(index)]
     progress = Progress(sum(min(asked.block, work.inputs.count - index * asked.block) for index in mine))
-    written = failed = 0
+    written, outcome = 0, Outcome(named=work.id is not None)
     for block in work.inputs.read(work.shard.has):
         name = name_of(block, work.settings)
         done = folder.has(block, name)
         if not done:
-            table, wrong = work.table(block)
+            table = work.table(block)
             folder.write(name, table)
-            written, failed = written + 1, failed + wrong
+            written += 1
         else:
-            failed += failures_in(folder, name)
+            table = there(folder, name)
+        outcome.add(table)
         progress.add(len(block.rows), ran=not done)
     progress.clear()
-    print(f"headwater: {progress.done:,} rows, {failed:,} failed (column error); {written:,} blocks written to "
-          f"{asked.output}, {len(mine) - written:,} were there"
-          + (f"; {progress.rate():.3g} rows a second" if progress.ran else ""), file=sys.stderr)
-    return 1 if failed and asked.strict else 0
+    failed = f"{outcome.failed:,} failed (see column error)" if outcome.failed else "none failed"
+    print(f"headwater: {counted(progress.done, 'row')}, {failed}; {counted(written, 'block')} written to {asked.output}"
+          + (f", {len(mine) - written:,} {'was' if len(mine) - written == 1 else 'were'} there" if written < len(mine)
+             else "") + (f"; {progress.rate():.3g} rows a second" if progress.ran else ""), file=sys.stderr)
+    for note in outcome.notes(work.id):
+        print(f"headwater: note: {note}", file=sys.stderr)
+    if outcome.failed and outcome.failed == progress.done:
+        part = f" of {work.shard}" if work.shard.count > 1 else ""
+        raise Error(f"every row{part} failed; row {outcome.first[0]}: {outcome.first[1]}")
+    return 1 if outcome.failed and asked.strict else 0
 
 
-def failures_in(folder: Folder, name: str) -> int:
-    """How many rows of a block that was there failed."""
+def there(folder: Folder, name: str) -> Any:
+    """Of a block that was there: its columns id and error."""
     import pyarrow.parquet as parquet
-    column = parquet.read_table(folder.path / name, columns=["error"]).column("error")
-    return len(column) - int(column.null_count)
+    return parquet.read_table(folder.path / name, columns=["id", "error"])
 
 
 def dry_run(work: Work) -> int:
@@ -133,7 +147,8 @@ def dry_run(work: Work) -> int:
                 sampled += count
     seconds, ran = timed(work, sample)
     estimate = f"about {duration(seconds * tokens / ran)} by {ran:,} tokens that ran" if ran else "nothing runs"
-    print(f"{rows:,} rows ({wrong:,} that cannot run), {tokens:,} tokens, {blocks:,} blocks; {estimate}")
+    print(f"{counted(rows, 'row')} ({wrong:,} that cannot run), {counted(tokens, 'token')}, {counted(blocks, 'block')}; "
+          f"{estimate}")
     return 0
 
 

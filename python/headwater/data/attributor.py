@@ -10,7 +10,7 @@ from ..errors import Error
 from .folder import FolderModel
 from .row import Answer
 from .settings import make_settings
-from .table import COLUMNS, column_of, like
+from .table import COLUMNS, column_of, like, of_frame
 
 if TYPE_CHECKING:
     import torch
@@ -33,9 +33,9 @@ class Attributor:
         attribute = hw.Attributor("verb-number")
         attribute({"text": ["The keys to the cabinet", "A dog"]})["values"]
 
-    A batch is a dictionary of lists or NumPy arrays, or a pyarrow table, and the result is the same. Its columns:
-    length (tokens of the text), positions, token_ids, tokens, starts, ends (bytes in the text; 0 and 0 for a token that
-    the tokenizer added) and values, with an entry for each token or for the top K; row (none for 'mean'), target and
+    A batch is a dictionary of lists or NumPy arrays, a pyarrow table, or a DataFrame of pandas or polars, and the result
+    is the same. Its columns: length (tokens of the text), positions, token_ids, tokens, starts, ends (bytes in the text;
+    0 and 0 for a token that the tokenizer added) and values, with an entry for each token or for the top K; row (none for 'mean'), target and
     probability (of methods with a target), and error: what is wrong with a row, which then has no values.
 
     Pickling keeps the arguments; unpickling opens the model again. `rank`, as datasets.map passes it, chooses the GPU
@@ -50,15 +50,15 @@ class Attributor:
                  head: int | None = None, residual: float | None = None, discard: float | None = None,
                  order: str | None = None, empty: str | None = None, divide: str | None = None,
                  layers: Layers | None = None):
+        self.column, self.keep = column, [keep] if isinstance(keep, str) else list(keep)
         self._arguments = dict(model=model, method=method, row=row, target=target, against=against, rule=rule,
-                               layer=layer, top=top, column=column, keep=list(keep), truncate=truncate,
+                               layer=layer, top=top, column=column, keep=self.keep, truncate=truncate,
                                tokenizer=tokenizer, ignore_code=ignore_code, preset=preset, fuse=fuse, head=head,
                                residual=residual, discard=discard, order=order, empty=empty, divide=divide,
                                layers=layers)
         self.settings = make_settings(method, row, target, against, rule, layer, top, truncate, dict(
             preset=preset, fuse=fuse, head=head, residual=residual, discard=discard, order=order, empty=empty,
             divide=divide, layers=layers))
-        self.column, self.keep = column, [keep] if isinstance(keep, str) else list(keep)
         for name in self.keep:
             if name in COLUMNS:
                 raise Error(f"`keep` {name}: is a column of the result, expected another name; rename it in the data")
@@ -90,13 +90,15 @@ class Attributor:
 
     def __call__(self, batch: Any, rank: int | None = None) -> Any:
         """The columns for a batch of columns."""
+        batch, framed = of_frame(batch, [self.column, *self.keep])
         texts = column_of(batch, self.column)
         for name in self.keep:
             column_of(batch, name)
         if rank is not None:
             self._model.use_device(rank)
         answers: list[Answer] = self._model.answers(texts)
-        return like(batch, columns_of(answers, self.settings.top is not None), self.keep, self.settings.method)
+        columns = columns_of(answers, self.settings.top is not None)
+        return framed(like(batch, columns, self.keep, self.settings.method))
 
     def __getstate__(self) -> dict[str, Any]:
         return self._arguments

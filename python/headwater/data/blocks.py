@@ -17,17 +17,23 @@ from typing import Any, Iterator, Mapping, Sequence
 from ..errors import Error
 from .inputs import Block
 from .table import arrow_type, pyarrow
+from .words import counted
 
 NAME = re.compile(r"([0-9]{7,})-([0-9a-f]{16})\.parquet")
 PART = re.compile(r"\.([0-9]{7,}-[0-9a-f]{16}\.parquet)\.(.+)\.([0-9]+)\.part")
-KEY = b"headwater"  # of the metadata
+KEY = b"headwater"  # of the metadata: what was asked
+ROWS = b"headwater_rows"  # a hash of the rows alone
 
 
-def name_of(block: Block, settings: str) -> str:
+def hash_of(block: Block, settings: str = "") -> str:
     whole = hashlib.sha256(settings.encode())
     for row in block.rows:
         whole.update(repr(row).encode("utf-8", "surrogateescape") + b"\n")
-    return f"{block.index:07}-{whole.hexdigest()[:16]}.parquet"
+    return whole.hexdigest()[:16]
+
+
+def name_of(block: Block, settings: str) -> str:
+    return f"{block.index:07}-{hash_of(block, settings)}.parquet"
 
 
 class Folder:
@@ -56,7 +62,12 @@ class Folder:
         for name in self.there.values():
             found = settings_of(self.path / name)
             if json.dumps(found, sort_keys=True) != settings:
-                differing = differences(found, json.loads(settings))
+                asked = json.loads(settings)
+                if {**found, "rows": 0} == {**asked, "rows": 0}:
+                    raise Error(f"{self.path}: was written for {counted(found['rows'], 'row')}, and the inputs now have "
+                                f"{asked['rows']:,}; give rows that were added as an input of their own, with -o another "
+                                "folder (`headwater summarise` takes several), or give -o another folder for all")
+                differing = differences(found, asked)
                 raise Error(f"{self.path / name}: is of other work ({differing}); give -o another folder, or remove "
                             "this one")
             return  # the others have the same name of settings in their hash, or are refused by it
@@ -67,8 +78,9 @@ class Folder:
         if found is None:
             return (self.path / name).exists()
         if found != name:
-            raise Error(f"{self.path / found}: is of other rows, settings or another model than block {block.index} now "
-                        "has; give -o another folder, or remove this file")
+            raise Error(f"{self.path / found}: is of other rows than block {block.index} (rows {block.first} to "
+                        f"{block.first + len(block.rows) - 1}) now has; give -o another folder, or remove this file to "
+                        "have the rows that are there now")
         return True
 
     def write(self, name: str, table: Any) -> None:
@@ -126,6 +138,8 @@ def settings_of(path: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(metadata[KEY])
     except (OSError, ValueError, KeyError) as wrong:
         raise Error(f"{path}: is no block of headwater ({wrong}); give another folder") from None
+    if not {"rows", "block", "keep", "top", "method"} <= found.keys():
+        raise Error(f"{path}: was written by another version of headwater; run `headwater attribute` into another folder")
     return found
 
 
@@ -153,10 +167,10 @@ def fitted(value: Any, kind: Any) -> Any:
 
 
 def table_of(columns: Mapping[str, Sequence[Any]], kept: Mapping[str, Sequence[Any]], types: Mapping[str, Any],
-             method: str, settings: str) -> Any:
+             method: str, settings: str, rows: str) -> Any:
     """The rows of a block as a table: the kept columns, then ours."""
     arrow = pyarrow()
     arrays = {name: arrow.array(values, arrow.string() if types[name] == "json" else types[name])
               for name, values in kept.items()}
     arrays |= {name: arrow.array(values, arrow_type(name, method)) for name, values in columns.items()}
-    return arrow.table(arrays).replace_schema_metadata({KEY: settings.encode()})
+    return arrow.table(arrays).replace_schema_metadata({KEY: settings.encode(), ROWS: rows.encode()})

@@ -35,16 +35,21 @@ def attribute_parser() -> Parser:
                     description="Attribution of a data set. What is done is kept: run the same line again to go on.")
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model directory, or the name of a model")
-    add("inputs", metavar="INPUT", nargs="+", help="rows: .parquet, .jsonl, .csv (with a first line of names) or .txt "
-        "(a text a line)")
-    add("-o", "--output", metavar="OUT/", required=True, help="the folder for the blocks of results, made if missing")
+    add("inputs", metavar="INPUT", nargs="+", help="rows: .parquet, .jsonl, .json (lines, or an array of objects), .csv "
+        "or .tsv (with a first line of names) or .txt (a text a line), also with .gz; a folder of such files; or -, "
+        "standard input")
+    add("-o", "--output", metavar="OUT/", required=True, help="the folder for the blocks of results, made if missing; "
+        "their columns starts and ends are bytes of the text")
     rows = parser.add_argument_group("Rows")
+    rows.add_argument("--format", choices=("jsonl", "csv", "tsv", "txt", "parquet"), default="jsonl", help="of standard "
+                      "input (default: jsonl); that of a file is its ending")
     rows.add_argument("--column", metavar="NAME", default="text", help="the column of texts (default: text)")
     rows.add_argument("--id", metavar="NAME", help="the column that names rows (default: the number of the row)")
     rows.add_argument("--keep", metavar="A,B,...", default="", help="columns that go into the result too")
     rows.add_argument("--block", metavar="ROWS", type=int, default=1000, help="rows of a block (default: 1000)")
     rows.add_argument("--shard", metavar="i/n", help="only part i of n, from 0; /n takes i from the environment. Without "
-                      "it, RANK and WORLD_SIZE, SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are read")
+                      "it, RANK and WORLD_SIZE, SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are read; "
+                      "0/1 does all of it, whatever the environment says")
     rows.add_argument("--truncate", action="store_true", help="cut texts that are too long for the model")
     rows.add_argument("--strict", action="store_true", help="exit status 1 if a row failed")
     rows.add_argument("--dry-run", action="store_true", help="count rows, tokens and blocks, estimate the time, write "
@@ -79,10 +84,10 @@ def summarise_parser() -> Parser:
     add = parser.add_argument
     add("results", metavar="OUT/", nargs="+", help="a folder of 'headwater attribute', or a summary saved as .json; "
         "several are merged")
-    add("--by", metavar="NAME", help="for each value of this column, which was kept with --keep")
+    add("--by", metavar="NAME", help="for each value of this column: one that was kept with --keep, or target, row, length")
     add("--parts", metavar="NAME", help="the share of each part of a text, by a kept column of spans in bytes, as "
         '{"question": [0, 20]}')
-    add("--against", metavar="OTHER/", help="what has changed in another run: the surest differences")
+    add("--against", metavar="OTHER/", help="what has changed in another run, with the same options: the surest differences")
     add("--tokens", action="store_true", help="only the tokens")
     add("--positions", action="store_true", help="only the positions")
     add("--texts", action="store_true", help="only sums and concentration")
@@ -99,6 +104,10 @@ def spelled(message: str) -> str:
 
 
 def done(words: Sequence[str]) -> int:
+    if words[:1] == ["help"] and words[1:2] in (["attribute"], ["summarise"]):
+        return done([words[1], "--help"])
+    if not words:
+        raise BadUsage("no command was given, expected attribute or summarise; see 'headwater --help'")
     if words[0] == "attribute":
         from .attribute import attribute
         return attribute(attribute_parser().parse(words[1:]), os.environ)

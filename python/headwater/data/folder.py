@@ -21,6 +21,18 @@ class FolderModel:
     def __init__(self, name: str, settings: Settings, ignore_code: bool):
         self.name, self.settings = name, settings
         self.model = _engine.Model(name, ignore_code)
+        try:
+            self._prepare()
+        except Error as wrong:
+            raise Error(self.named(str(wrong))) from None
+
+    def named(self, message: str) -> str:
+        """A message of the engine with the model as it was named, and not by where it is installed."""
+        folder = str(self.model.folder).rstrip("/")
+        return message.replace(folder + "/:", self.name + ":").replace(folder, self.name.rstrip("/"))
+
+    def _prepare(self) -> None:
+        settings, name = self.settings, self.name
         self._content = ""
         row = settings.row
         if settings.asks_output:
@@ -58,7 +70,7 @@ class FolderModel:
         good = [k for k in range(len(texts)) if k not in wrong]
         failed: dict[int, str] = {}
         inputs = self.model.inputs([texts[k] for k in good], self.settings.truncate, failed)
-        wrong |= {good[k]: error for k, error in failed.items()}
+        wrong |= {good[k]: self.named(error) for k, error in failed.items()}
         return inputs, [place for k, place in enumerate(good) if k not in failed], wrong
 
     def tokens(self, texts: Sequence[Any]) -> list[int | str]:
@@ -74,7 +86,7 @@ class FolderModel:
         at = 0
         for k, place in enumerate(places):
             if k in failed:
-                answers[place] = Answer(error=failed[k])
+                answers[place] = Answer(error=self.named(failed[k]))
                 continue
             answers[place] = self.answer(inputs.example(k), results, at)
             at += 1

@@ -26,11 +26,12 @@ class LiveModel:
         if tokenizer is None or not callable(tokenizer):
             raise Error("`tokenizer`: was not given, expected that of the PyTorch model; for example "
                         "AutoTokenizer.from_pretrained(...)")
-        if settings.method == "relevance":
-            raise Error("`method` relevance: is not there for a PyTorch model, expected rollout, flow, average, raw or "
-                        "gradient; save the model with save_pretrained and give the folder")
-        if settings.against:
-            raise Error("`against`: is for model directories; save the model with save_pretrained and give the folder")
+        if settings.rule == "integrated":
+            raise Error("`rule` integrated: is for model directories, expected frozen or attnlrp; save the model with "
+                        "save_pretrained and give the folder")
+        if settings.against and settings.method != "relevance":
+            raise Error("`against`: is there for method relevance, or for model directories; save the model with "
+                        "save_pretrained and give the folder")
         self.module, self.settings = model.eval(), settings
         self.tokenizer: Any = tokenizer
         self.name = str(getattr(getattr(model, "config", None), "name_or_path", "") or type(model).__name__)
@@ -92,15 +93,21 @@ class LiveModel:
     def run(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
         """The answers for some texts, in one pass of the model."""
         inputs = self.tokenizer.pad([{name: one[name] for name in self.tokenizer.model_input_names if name in one}
-                                     for one in encoded.values()], return_tensors="pt", padding=True)
+                                     for one in encoded.values()], return_tensors="pt", padding=True,
+                                    padding_side="right")  # on the left, positions would depend on the batch
         device = next(self.module.parameters()).device
         inputs = {name: tensor.to(device) for name, tensor in inputs.items()}
         words: dict[str, Any] = dict(self.settings.options)
-        if self.settings.method == "gradient":
-            with capture(self.module) as seen:
-                self.module(**inputs)
-            target: Any = int(self.settings.target) if self.settings.target.isdigit() else self.settings.target
-            result = seen.gradient(target, rule=self.settings.rule, row=self.settings.row, **words)
+        output: Any = None
+        if self.settings.asks_output:
+            with capture(self.module, tokenizer=self.tokenizer) as seen:
+                output = self.module(**inputs)
+            asked = self.settings
+            row = None if asked.row is None else as_number(asked.row)
+            if asked.method == "gradient":
+                result = seen.gradient(as_number(asked.target), rule=asked.rule, row=row, **words)
+            else:
+                result = seen.relevance(as_number(asked.target), against=as_number(asked.against), rule=asked.rule, row=row)
         else:
             with torch.no_grad(), capture(self.module) as seen:
                 self.module(**inputs)
@@ -115,11 +122,40 @@ class LiveModel:
             if len(rows) != 1:
                 shown = item.shown_row()
                 values, rows = values[shown:shown + 1], [rows[shown]]
+            name, probability = None, None
+            if output is not None:
+                mask = inputs.get("attention_mask")
+                real = None if mask is None else mask[at].nonzero()[:, 0]
+                name, probability = target_of(item, output, at, real, self.settings.method)
             answers[k] = answer_of(one["input_ids"], self.tokenizer.convert_ids_to_tokens(one["input_ids"]),
                                    in_bytes(texts[k], one["offset_mapping"]), np.array(to_numpy(values[0])),
-                                   row=None if rows[0] == "mean" else int(rows[0]), target=None, probability=None,
+                                   row=None if rows[0] == "mean" else int(rows[0]), target=name, probability=probability,
                                    top=self.settings.top)
         return answers
+
+
+def target_of(item: Any, output: Any, at: int, real: torch.Tensor | None, method: str) -> tuple[str, float | None]:
+    """The name of the output that item `at` was asked about, and its probability among its kind, if it has one.
+
+    `real` are the positions that are no padding. Relevance counts rows among these, gradient among all.
+    """
+    target = item.target if method == "gradient" else item.relevance["target"]
+    side = str(target["name"]).split(":")[0]
+    logits = getattr(output, f"{side}_logits", None) if side in ("start", "end") else None
+    number = target.get("id")
+    if logits is not None:
+        line, number = logits[at] if real is None else logits[at][real], target["row"]
+    else:
+        logits = getattr(output, "logits", output)
+        if not isinstance(logits, torch.Tensor) or number is None or number < 0:
+            return str(target["name"]), None
+        place = target.get("row")
+        if logits.ndim == 3 and method == "relevance" and real is not None:
+            place = int(real[place])
+        line = logits[at] if logits.ndim == 2 else logits[at, place]
+    if len(line) < 2:
+        return str(target["name"]), None  # one number is no choice
+    return str(target["name"]), float(line.detach().double().softmax(-1)[number])
 
 
 def as_number(row: str) -> int | str:

@@ -10,9 +10,10 @@ from typing import Any, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from .student import quantile
+
 BITS = 40
 LARGEST = 2.0 ** 22  # of what is added with 64 bits; larger numbers take a slower way
-Z = 1.959964  # of an interval of 95 %
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -45,8 +46,16 @@ class Moments:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """In which the mean lies, with 95 %."""
-        return self.mean - Z * self.error, self.mean + Z * self.error
+        """In which the mean lies, with 95 %, by Student's t; not a number for one value, which says nothing of it."""
+        reach = quantile(self.count - 1) * self.error if self.count > 1 else math.nan
+        return self.mean - reach, self.mean + reach
+
+    def difference(self, other: Moments) -> tuple[float, float, float]:
+        """How much larger the mean of `other` is, the standard error, and the reach of its interval (Welch's)."""
+        a, b = self.error ** 2, other.error ** 2
+        error = math.sqrt(a + b)
+        freedom = (a + b) ** 2 / (a * a / (self.count - 1) + b * b / (other.count - 1)) if error > 0 else 0.0
+        return other.mean - self.mean, error, quantile(freedom) * error if error > 0 else 0.0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Moments) and list(self) == list(other)

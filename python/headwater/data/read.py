@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from ..errors import Error
-from .blocks import blocks_in
+from .blocks import KEY, ROWS, blocks_in, settings_of
+from .settings import nearest
 from .table import pyarrow
+from .words import counted
 
 
 def paths_of(folder: str | os.PathLike[str], partial: bool = False) -> list[Path]:
@@ -17,11 +19,22 @@ def paths_of(folder: str | os.PathLike[str], partial: bool = False) -> list[Path
     found = dict(blocks_in(Path(folder)))
     if not found:
         raise Error(f"{os.fspath(folder)}: holds no blocks, expected those of `headwater attribute`; check the name")
-    missing = sorted(set(range(max(found) + 1)) - set(found))
+    settings = settings_of(found[min(found)])
+    blocks = -(-settings["rows"] // settings["block"])
+    missing = sorted(set(range(blocks)) - set(found))
     if missing and not partial:
-        raise Error(f"{os.fspath(folder)}: block {missing[0]} is missing ({len(missing)} in all); run `headwater "
-                    "attribute` again to complete it, or read what is there with partial=True")
+        raise Error(f"{os.fspath(folder)}: {len(found):,} of {counted(blocks, 'block')} {'is' if len(found) == 1 else 'are'}"
+                    f" there, the first that is missing is block {missing[0]}; run the same `headwater attribute` again to "
+                    "complete it, or take what is there with `partial`")
     return [found[index] for index in sorted(found)]
+
+
+def rows_of(path: Path) -> str:
+    """A hash of the rows that a block is of, whatever was asked of them."""
+    pyarrow()
+    import pyarrow.parquet as parquet
+    found: bytes = (parquet.read_schema(path).metadata or {}).get(ROWS, path.name.encode())
+    return found.decode()
 
 
 def read(folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None, partial: bool = False) -> Any:
@@ -39,10 +52,15 @@ def read_blocks(folder: str | os.PathLike[str], *, columns: Sequence[str] | None
     """The tables of the blocks, one at a time."""
     pyarrow()
     import pyarrow.parquet as parquet
+    first, settings = None, b""
     for path in paths_of(folder, partial):
         file = parquet.ParquetFile(path)
+        own = (file.schema_arrow.metadata or {}).get(KEY, b"")
+        if first is None:
+            first, settings = path, own
+        elif own != settings:
+            raise Error(f"{path}: is of other work than {first.name}; remove the one that does not belong to the folder")
         for name in columns or ():
             if name not in file.schema_arrow.names:
-                from .settings import nearest
                 raise Error(f"{path}: has no column '{name}'{nearest(name, file.schema_arrow.names)}")
         yield file.read(columns=None if columns is None else list(columns))

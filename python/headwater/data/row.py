@@ -45,7 +45,7 @@ def not_a_text(value: Any) -> str | None:
     if value is None or isinstance(value, float) and value != value:
         return "is missing, expected a text; give one"
     if not isinstance(value, str):
-        return f"is a {type(value).__name__}, expected a text; convert the column first"
+        return f"is no text (its type is {type(value).__name__}), expected one; convert the column first"
     try:
         value.encode()
     except UnicodeEncodeError:

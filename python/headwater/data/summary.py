@@ -4,19 +4,20 @@ from __future__ import annotations
 import json
 import math
 import os
-from pathlib import Path
 from typing import Any, Hashable, Mapping, Sequence
 
 import numpy as np
 
 from ..errors import Error
-from .blocks import settings_of
-from .moments import Z, Moments, add_tables, add_values
-from .read import paths_of, read_blocks
+from .moments import Moments, add_tables, add_values
+from .settings import OF_OUTPUTS
 from .table import pyarrow
+from .words import counted
 
 KINDS = ("token", "position", "text", "part")
-MEASURES = ("sum", "largest", "entropy", "half")  # of a text
+MEASURES = ("sum", "largest", "half", "entropy")  # of a text
+OF_WHOLE_TEXTS = ("text", "part")  # kinds that need all values of a text
+NO_MATTER = ("rows", "block", "column", "id", "keep")  # settings that change no value
 
 
 class DataSummary:
@@ -25,12 +26,19 @@ class DataSummary:
     `rows(kind)` lists them: of each 'token', of each 'position', of each 'part' (a span of the input), and of each
     'text': the sum of its values, the share of its largest, the entropy of its shares (natural logarithm), and how many
     tokens have half of all. Shares are of the values without their signs. `a + b` is the summary of both data sets, the
-    same numbers in any order. `texts` and `failed` count rows.
+    same numbers in any order. `texts` and `failed` count rows, `targets` the texts of each target. `notes` says what the
+    numbers do not: read it first.
+
+    Of texts that were cut to their top K, only the kept values are known. Means of tokens and positions are then those
+    of values that were among the top K, and kinds 'text' and 'part', which need all values, are refused.
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, by: str | None = None, parts: str | None = None):
-        self.settings, self.by, self.parts = dict(settings or {}), by, parts
+        self.settings = {word: value for word, value in (settings or {}).items() if word not in NO_MATTER}
+        self.by, self.parts = by, parts
         self.texts = self.failed = 0
+        self.cut = 0  # texts of which some values were left out
+        self.targets: dict[str, int] = {}
         self._tables: dict[str, dict[Any, Moments]] = {kind: {} for kind in KINDS}  # by group and key
 
     # -- what is added
@@ -43,6 +51,9 @@ class DataSummary:
         self.texts += len(table)
         if not len(table):
             return
+        if self.settings.get("method") in OF_OUTPUTS:
+            for target in table["target"].to_pylist():
+                self.targets[str(target)] = self.targets.get(str(target), 0) + 1
         lists = table["values"].combine_chunks()
         lengths = np.diff(lists.offsets.to_numpy()) if hasattr(lists, "offsets") else np.zeros(0, np.int64)
         values = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
@@ -51,6 +62,7 @@ class DataSummary:
         tokens = table["tokens"].combine_chunks().flatten().to_pylist()
         if "positions" in table.column_names:
             positions = table["positions"].combine_chunks().flatten().to_pylist()
+            self.cut += int((lengths < table["length"].to_numpy()).sum())
         else:
             positions = (np.arange(len(values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)).tolist()
         self._put("token", [(groups[row], token) for row, token in zip(rows, tokens)], values)
@@ -93,48 +105,111 @@ class DataSummary:
 
     # -- what is asked
 
+    @property
+    def notes(self) -> list[str]:
+        """What the numbers do not say of themselves."""
+        found = []
+        if self.cut:
+            found.append(f"{counted(self.cut, 'text')} of {self.texts:,} {'is' if self.cut == 1 else 'are'} cut to the "
+                         f"top {self.settings.get('top')} values: counts and means are of the values that were kept, not "
+                         "of all occurrences; sums, concentration and parts are not known, so they are left out (run "
+                         "`headwater attribute` without `top` for them)")
+        if len(self.targets) > 1 and self.by != "target":
+            most = sorted(self.targets, key=lambda name: (-self.targets[name], name))
+            named = ", ".join(f"{name} in {self.targets[name]:,}" for name in most[:4])
+            more = f" and {len(most) - 4:,} more" if len(most) > 4 else ""
+            found.append(f"the texts have different targets ({named}{more}): a mean mixes what speaks for one with what "
+                         "speaks for another; `by` target keeps them apart")
+        return found
+
+    def _refuse_cut(self, kind: str) -> None:
+        if kind not in KINDS:
+            raise Error(f"unknown kind '{kind}'; there are {', '.join(KINDS)}")
+        if self.cut and kind in OF_WHOLE_TEXTS:
+            raise Error(f"kind '{kind}': needs all values, and {counted(self.cut, 'text')} of {self.texts:,} "
+                        f"{'is' if self.cut == 1 else 'are'} cut to the top {self.settings.get('top')}; run `headwater "
+                        "attribute` without `top`")
+
     def rows(self, kind: str, *, least: int = 1) -> list[dict[str, Any]]:
-        """The means of a kind, largest first (positions in order): group, key, count, mean, low and high of its interval.
+        """The means of a kind, largest first (positions in order, texts as in `DataSummary`): group, key, count, mean, low
+        and high of its 95 % interval by Student's t, which one value does not have.
 
         `least` leaves out keys with fewer values.
         """
-        if kind not in KINDS:
-            raise Error(f"unknown kind '{kind}'; there are {', '.join(KINDS)}")
+        self._refuse_cut(kind)
         out = []
         for (group, key), moments in self._tables[kind].items():
             low, high = moments.interval
             if moments.count >= least:
                 out.append(dict(group=group, key=key, count=moments.count, mean=moments.mean, low=low, high=high))
-        return sorted(out, key=lambda row: (str(row["group"]), row["key"] if kind == "position" else -row["mean"],
+        return sorted(out, key=lambda row: (str(row["group"]), row["key"] if kind == "position" else
+                                            MEASURES.index(row["key"]) if kind == "text" else -row["mean"],
                                             str(row["key"])))
 
     def drift(self, other: DataSummary, kind: str = "token", *, least: int = 1) -> list[dict[str, Any]]:
-        """How the means of `other`, a later run, differ from these: difference, its interval, and how many standard
-        errors it is; the surest first."""
+        """How the means of `other`, a later run, differ from these: difference, its 95 % interval (Welch's), and how many
+        standard errors it is; the surest first.
+
+        Both must have been made in the same way, but of any model: `compared` says what differs there.
+        """
+        self._refuse_cut(kind)
+        other._refuse_cut(kind)
+        self.compared(other)
         out = []
         for key in self._tables[kind].keys() & other._tables[kind].keys():
             a, b = self._tables[kind][key], other._tables[kind][key]
             if min(a.count, b.count) < max(least, 2):
                 continue
-            difference, error = b.mean - a.mean, math.hypot(a.error, b.error)
+            difference, error, reach = a.difference(b)
             out.append(dict(group=key[0], key=key[1], count=a.count, count_other=b.count, mean=a.mean,
-                            mean_other=b.mean, difference=difference, low=difference - Z * error,
-                            high=difference + Z * error,
+                            mean_other=b.mean, difference=difference, low=difference - reach, high=difference + reach,
                             errors=difference / error if error > 0 else math.copysign(math.inf, difference)
                             if difference else 0.0))
         return sorted(out, key=lambda row: (-abs(row["errors"]), str(row["group"]), str(row["key"])))
 
-    def __add__(self, other: DataSummary) -> DataSummary:
-        if not isinstance(other, DataSummary):
-            return NotImplemented
+    def compared(self, other: DataSummary) -> list[str]:
+        """What a comparison with `other` must be read with. Raises headwater.Error if they cannot be compared."""
+        self._refuse_other_groups(other)
+        wrong = [f"{word} {self.settings.get(word)} and {other.settings.get(word)}"
+                 for word in sorted(self.settings.keys() | other.settings.keys())
+                 if word not in ("model", "content", "headwater") and self.settings.get(word) != other.settings.get(word)]
+        if wrong:
+            raise Error(f"summaries: were asked different things ({'; '.join(wrong)}), expected the same, so that only "
+                        "texts or the model differ; run `headwater attribute` again with the same options")
+        found = []
+        models = [one.settings.get("model") for one in (self, other)]
+        if self.settings.get("content") != other.settings.get("content"):
+            found.append(f"the models differ: {models[0]}, then {models[1]}"
+                         + (" with other files" if models[0] == models[1] else ""))
+        versions = [one.settings.get("headwater") for one in (self, other)]
+        if versions[0] != versions[1]:
+            found.append(f"the versions of headwater differ: {versions[0]}, then {versions[1]}")
+        return found
+
+    def _refuse_other_groups(self, other: DataSummary) -> None:
         for word in ("by", "parts"):
             if getattr(self, word) != getattr(other, word):
                 raise Error(f"summaries: one is by {getattr(self, word)}, the other by {getattr(other, word)}, expected "
                             "the same; make them in the same way")
-        if self.texts + self.failed and other.texts + other.failed and self.settings != other.settings:
-            raise Error("summaries: are of other models, methods or options, expected the same; drift() compares such")
-        out = DataSummary(self.settings or other.settings, self.by, self.parts)
-        out.texts, out.failed = self.texts + other.texts, self.failed + other.failed
+
+    def __add__(self, other: DataSummary) -> DataSummary:
+        if not isinstance(other, DataSummary):
+            return NotImplemented
+        self._refuse_other_groups(other)
+        if self.texts + self.failed and other.texts + other.failed:
+            wrong = [word for word in sorted(self.settings.keys() | other.settings.keys())
+                     if word != "model" and self.settings.get(word) != other.settings.get(word)]
+            if wrong:
+                raise Error(f"summaries: are of other models, methods or options ({', '.join(wrong)}), expected the same; "
+                            "drift() compares models")
+        # One model can have been given by two names: the same one is taken in any order.
+        settings = min((one.settings for one in (self, other) if one.settings), default={},
+                       key=lambda one: str(one.get("model")))
+        out = DataSummary(settings, self.by, self.parts)
+        out.texts, out.failed, out.cut = self.texts + other.texts, self.failed + other.failed, self.cut + other.cut
+        for part in (self, other):
+            for target, count in part.targets.items():
+                out.targets[target] = out.targets.get(target, 0) + count
         for kind in KINDS:
             for part in (self, other):
                 add_tables(out._tables[kind], part._tables[kind])
@@ -152,8 +227,11 @@ class DataSummary:
         """JSON that `headwater.summarise` and `headwater summarise` read."""
         tables = {kind: sorted(([*key, *moments] for key, moments in table.items()),
                                key=lambda row: (str(row[0]), str(row[1]))) for kind, table in self._tables.items()}
-        return json.dumps(dict(headwater_summary=1, settings=self.settings, by=self.by, parts=self.parts,
-                               texts=self.texts, failed=self.failed, **tables), ensure_ascii=False)
+        if self.cut:
+            tables |= {kind: [] for kind in OF_WHOLE_TEXTS}
+        return json.dumps(dict(headwater_summary=1, notes=self.notes, settings=self.settings, by=self.by,
+                               parts=self.parts, texts=self.texts, failed=self.failed, cut=self.cut,
+                               targets=dict(sorted(self.targets.items())), **tables), ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str, name: str = "summary") -> DataSummary:
@@ -161,7 +239,8 @@ class DataSummary:
         try:
             read = json.loads(text)
             out = DataSummary(read["settings"], read["by"], read["parts"])
-            out.texts, out.failed = int(read["texts"]), int(read["failed"])
+            out.texts, out.failed, out.cut = int(read["texts"]), int(read["failed"]), int(read["cut"])
+            out.targets = {str(name): int(count) for name, count in read["targets"].items()}
             for kind in KINDS:
                 out._tables[kind] = {(group, key): Moments(int(count), int(total), int(squares))
                                      for group, key, count, total, squares in read[kind]}
@@ -170,12 +249,13 @@ class DataSummary:
         return out
 
     def to_arrow(self) -> Any:
-        """All means as a pyarrow table: kind, group, key, count, mean, low, high."""
-        rows = [dict(kind=kind, **row, ) | dict(key=str(row["key"])) for kind in KINDS for row in self.rows(kind)]
+        """All means as a pyarrow table: kind, group, key, count, mean, low, high; the notes are in its metadata."""
+        kinds = [kind for kind in KINDS if not (self.cut and kind in OF_WHOLE_TEXTS)]
+        rows = [dict(kind=kind, **row, ) | dict(key=str(row["key"])) for kind in kinds for row in self.rows(kind)]
         arrow = pyarrow()
         fields = dict(kind=arrow.string(), group=arrow.string(), key=arrow.string(), count=arrow.int64(),
                       mean=arrow.float64(), low=arrow.float64(), high=arrow.float64())
-        return arrow.Table.from_pylist(rows, arrow.schema(fields))
+        return arrow.Table.from_pylist(rows, arrow.schema(fields, {"headwater_notes": json.dumps(self.notes)}))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, which can be merged with others, or .parquet, by the ending."""
@@ -202,41 +282,3 @@ def spans_of(value: Any) -> dict[str, tuple[int, int]]:
     if not isinstance(read, dict) or not all(span is None or len(span) == 2 for span in read.values()):
         raise Error(f"parts {str(value)[:60]}: expected an object of spans, as {{\"question\": [0, 20]}}; correct the column")
     return {str(name): (int(span[0]), int(span[1])) for name, span in read.items() if span is not None}
-
-
-def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, by: str | None = None,
-              parts: str | None = None, partial: bool = False) -> DataSummary:
-    """Which tokens, positions and parts of texts get most, over a folder that `headwater attribute` wrote.
-
-    `results` is such a folder, a summary saved as .json, or several of them, which are merged. `by` is a kept column:
-    everything is then counted for each of its values. `parts` is a kept column of spans, in bytes of the text, as
-    {"question": [0, 20], "context": [21, 300]}: the share of each part is counted, too. `partial=True` takes folders
-    whose blocks are not all there. Reads a block at a time. Raises headwater.Error.
-    """
-    given = [results] if isinstance(results, (str, os.PathLike)) else list(results)
-    if not given:
-        raise Error("summarise: nothing was given, expected a folder of `headwater attribute`; give one")
-    found = [_one(os.fspath(one), by, parts, partial) for one in given]
-    total = found[0]
-    for other in found[1:]:
-        total = total + other
-    return total
-
-
-def _one(path: str, by: str | None, parts: str | None, partial: bool) -> DataSummary:
-    if path.endswith(".json"):
-        try:
-            return DataSummary.from_json(Path(path).read_text(encoding="utf-8"), path)
-        except OSError as error:
-            raise Error(f"{path}: cannot be read, {error.strerror}; check the name") from None
-    settings = settings_of(paths_of(path, partial)[0])
-    for word, column in (("by", by), ("parts", parts)):
-        if column is not None and column not in ["id", *settings["keep"]]:
-            raise Error(f"`{word}` {column}: is not in {path}, which keeps {', '.join(settings['keep']) or 'no columns'}; "
-                        f"run `headwater attribute` with --keep {column}")
-    columns = ["tokens", "values", "error", *(["positions"] if settings["top"] else []),
-               *([by] if by else []), *([parts, "starts", "ends"] if parts else [])]
-    out = DataSummary(settings, by, parts)
-    for table in read_blocks(path, columns=list(dict.fromkeys(columns)), partial=partial):
-        out.add(table)
-    return out

@@ -1,8 +1,8 @@
-"""Columns in and columns out: lists, NumPy arrays or a pyarrow table."""
+"""Columns in and columns out: lists, NumPy arrays, a pyarrow table or a frame of pandas or polars."""
 from __future__ import annotations
 
 import importlib
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,11 +20,27 @@ def pyarrow() -> Any:
         return importlib.import_module("pyarrow")
     except ImportError:
         raise Error("data sets: pyarrow is not installed, expected it to read and write tables; pip install "
-                    "'headwater[data]'") from None
+                    "'.[data]' in the folder of headwater") from None
 
 
 def is_table(batch: Any) -> bool:
     return type(batch).__module__.startswith("pyarrow.") and hasattr(batch, "column_names")
+
+
+def is_frame(batch: Any, library: str) -> bool:
+    """Whether it is a DataFrame of pandas or polars, which need not be installed."""
+    return type(batch).__module__.split(".")[0] == library and type(batch).__name__ == "DataFrame"
+
+
+def of_frame(batch: Any, names: Sequence[str]) -> tuple[Any, Callable[[Any], Any]]:
+    """Columns of a frame as a pyarrow table, and what makes a frame of a table again; other batches as they are."""
+    if is_frame(batch, "pandas"):
+        some = batch[[name for name in names if name in batch.columns]]
+        return pyarrow().Table.from_pandas(some, preserve_index=False), lambda table: table.to_pandas().set_index(batch.index)
+    if is_frame(batch, "polars"):
+        polars = importlib.import_module("polars")
+        return batch.to_arrow(), polars.from_arrow
+    return batch, lambda columns: columns
 
 
 def names_of(batch: Any) -> list[str]:
@@ -33,8 +49,8 @@ def names_of(batch: Any) -> list[str]:
         return list(batch.column_names)
     if isinstance(batch, Mapping) or hasattr(batch, "keys"):
         return list(batch.keys())
-    raise Error(f"batch of type {type(batch).__name__}: expected columns, a dictionary of lists or arrays or a pyarrow "
-                "table; give one of these")
+    raise Error(f"batch of type {type(batch).__name__}: expected columns, a dictionary of lists or arrays, a pyarrow "
+                "table or a DataFrame; give one of these")
 
 
 def column_of(batch: Any, name: str) -> list[Any]:
@@ -44,6 +60,9 @@ def column_of(batch: Any, name: str) -> list[Any]:
         from .settings import nearest
         raise Error(f"batch: has no column '{name}'{nearest(name, names)}")
     found = batch[name]
+    if isinstance(found, (str, bytes)):
+        raise Error(f"column '{name}': is one value, expected a list with one for each row; give a list, and to "
+                    "datasets.map batched=True")
     if is_table(batch):
         return list(found.to_pylist())
     return found.tolist() if isinstance(found, np.ndarray) else list(found)
