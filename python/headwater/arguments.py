@@ -1,9 +1,11 @@
 """The keywords of the methods: the same words in Python, in C++ and on the command line."""
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import os
-from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack
+from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack, cast
 
 from ._engine import Options
 from .errors import Error
@@ -114,10 +116,23 @@ def spelled_out(function: Function) -> Function:
             if word not in signature.parameters:
                 shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
                                                annotation=getattr(kind, "__forward_arg__", kind)))
-    setattr(function, "__signature__", signature.replace(parameters=shown))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
-    return function
+    known = [one.name for one in shown if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **words: Any) -> Any:
+        for word in words:
+            if word not in known:
+                near = difflib.get_close_matches(word, known, 1, 0.6)
+                meant = f", did you mean '{near[0]}'" if near else ""
+                there = ", ".join(one for one in known if one != "self")
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{word}'{meant}; there are "
+                                f"{there}")
+        return function(*args, **words)
+
+    setattr(checked, "__signature__", signature.replace(parameters=shown))
+    return cast(Function, checked)
 
 
 def layers_text(layers: Layers) -> str:

@@ -189,7 +189,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
 
 @spelled_out
 def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Sequence[str] | None = None,
-               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int = 0,
+               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int | None = None,
                position: str = "predicting", beam_indices: Any = None, call: int | None = None,
                **words: Unpack[OptionWords]) -> Generation:
     """M of a capture of generate(), or of what generate(output_attentions=True, return_dict_in_generate=True) returned.
@@ -225,7 +225,7 @@ def check_position(position: str) -> None:
         raise Error(f"unknown position '{position}'; there are predicting and own")
 
 
-def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
+def places_of(beam_indices: Any, item: int | None, steps: int, rows: int) -> list[int]:
     """The row of each step that made a text. A beam search moves texts between rows, and ends some early."""
     if beam_indices is None:
         return [within(item, rows)] * steps
@@ -236,7 +236,10 @@ def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
     return [int(place) for place in made[within(item, len(made))][:steps] if place >= 0]
 
 
-def within(item: int, items: int) -> int:
+def within(item: int | None, items: int) -> int:
+    if item is None and items > 1:
+        raise Error(f"generate: holds a batch of {items} texts, expected one; choose it with item=K")
+    item = 0 if item is None else item
     if not -items <= item < items:
         raise Error(f"generate: has no item {item}, expected 0 to {items - 1} (or -1 for the last); choose another")
     return range(items)[item]

@@ -15,6 +15,11 @@ from .source import Attention, Source, open
 KNOWN = (*SourceWords.__annotations__, "item")
 
 
+def meant(attention: Attention, words: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The keywords with what a capture was told about heads."""
+    return attention._asked_fuse(words) if isinstance(attention, Recorded) else words
+
+
 def refuse_similarity(words: Mapping[str, Any]) -> None:
     for word in ("against_text", "against_image"):
         if words.get(word) is not None:
@@ -26,7 +31,7 @@ def opened(attention: Attention, words: Mapping[str, Any], *,
     """The source, the chosen items, whether the result has an axis for a batch, and the options."""
     if not of_output:
         refuse_similarity(words)
-    options, rest = split(words, KNOWN)
+    options, rest = split(meant(attention, words), KNOWN)
     item = rest.pop("item", None)
     source = open(attention, **rest)
     if item is None:
@@ -45,6 +50,7 @@ def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any]
     """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
     if not arrays.lies_on_device(attention, {word: value for word, value in words.items() if word in ASKED}):
         return None
+    words = meant(attention, words)
     more = ASKED if isinstance(attention, Recorded) else ()
     known = {word: value for word, value in words.items() if word in OPTIONS or word in READING or word in more}
     rest = ((word, value) for word, value in words.items() if word not in known)
@@ -189,7 +195,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     With two sources the comparison is by 'model'. For a batch, `item` says which one.
     """
     refuse_similarity(words)
-    options, rest = split(words, KNOWN)
+    options, rest = split(meant(attention, words), KNOWN)
     item = rest.pop("item", None)
     if other is not None:
         if by not in (None, "model"):

@@ -46,7 +46,8 @@ class Attribution(Arithmetic):
         self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
-        self.relevance: Any = [fact["relevance"] for fact in facts] if batch else first["relevance"]
+        told = [without_unknown(fact["relevance"]) for fact in facts]
+        self.relevance: Any = told if batch else told[0]
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
@@ -80,16 +81,14 @@ class Attribution(Arithmetic):
     # -- an array wherever one is wanted
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        if isinstance(self.values, list):
-            raise Error(f"{self.source}: its items have different lengths, expected one array; take .item(k)")
-        array = to_numpy(self.values)
+        array = to_numpy(self._one_array())
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else array.copy() if copy else array
 
     def __dlpack__(self, **words: Any) -> Any:
-        return self.values.__dlpack__(**words)
+        return self._one_array().__dlpack__(**words)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self.values.__dlpack_device__()
+        device: tuple[int, int] = self._one_array().__dlpack_device__()
         return device
 
     def numpy(self) -> NumPyArray:
@@ -99,7 +98,7 @@ class Attribution(Arithmetic):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the values."""
-        return tuple(self.values.shape)
+        return tuple(self._one_array().shape)
 
     @property
     def ndim(self) -> int:
@@ -109,7 +108,7 @@ class Attribution(Arithmetic):
     @property
     def dtype(self) -> Any:
         """The type of the values, as their library names it."""
-        return self.values.dtype
+        return self._one_array().dtype
 
     def __len__(self) -> int:
         return len(self.values)
@@ -184,7 +183,9 @@ class Attribution(Arithmetic):
         shown = self.shown_row() if row is None else row
         output = "the mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[shown]]
         places = self._images[self._k or 0] if self._images else []
-        return image_of(self.row(row), places, k, output, self.method)
+        target = self.relevance["target"]["name"] if self.relevance is not None else None
+        return image_of(self.row(row), places, k, output, self.method,
+                        None if target is None else _engine.labels([target])[0])
 
     @property
     def images(self) -> Any:
@@ -254,6 +255,14 @@ class Attribution(Arithmetic):
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
+
+
+def without_unknown(relevance: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What is known of relevance, whose target has neither id nor row if it is a function."""
+    if relevance is None:
+        return None
+    target = {word: value for word, value in relevance["target"].items() if word not in ("id", "row") or value >= 0}
+    return {**relevance, "target": target}
 
 
 def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:

@@ -297,8 +297,12 @@ class Recording:
             return str(nothing)
         passes = [one for one in self._frames.passes if not one.failed]
         broken = len(self._frames.passes) - len(passes)
-        calls = f"{len(passes)} call{'s' if len(passes) != 1 else ''}"
-        head = f"capture of {type(self.model).__name__}: {calls} of the model"
+        whole, made = [one for one in passes if one.root == ""], len({one.generate for one in passes} - {None})
+        calls = f"{len(whole)} call{'s' if len(whole) != 1 else ''} of the model"
+        calls += f" by {made} generate()" if made else ""
+        parts = len(passes) - len(whole)
+        calls += f", {parts} of its parts alone" if parts else ""
+        head = f"capture of {type(self.model).__name__}: {calls}"
         return head + (f", {broken} stopped by an exception" if broken else "") + listed(found)
 
     def __repr__(self) -> str:

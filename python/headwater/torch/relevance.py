@@ -19,9 +19,9 @@ from ..errors import Error
 from . import switches
 from .answer import Answer
 from .device import DeviceAttribution
-from .graph import judge
+from .graph import judge, softmax_notes
 from .passes import Call, glimpse_of
-from .relevance_target import Chosen, choose, row_of
+from .relevance_target import Chosen, check_row, choose, row_of
 from .replay import Replay, replayed
 from .stacks import Run
 
@@ -97,10 +97,12 @@ def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: lis
         told = kept if kept is not None and rows_of(run.output) == len(kept) else None
         if decodes and not callable(target):
             place = (rows_of(run.output) or 1) - 1 if place is None else place
+        check_row(run.output, target, row)
         check_same(seen, answer, item, run.output)
         chosen = choose(seen, run.output, target, against, place, told, length if not decodes else 0)
         kinds = {name: type(module).__name__ for module, name in seen._names.items()}
         judge(chosen.y, run.network.known, run.end, run.modules, kinds)
+        chosen.notes += softmax_notes(run.network.softmaxes, run.modules, kinds)
         found = back(run, chosen.y)
     return packed(answer, found, chosen, rule, by_layer, item, results, k, items, callable(target))
 
@@ -116,6 +118,8 @@ def check_same(seen: Recording, answer: Answer, item: int, output: Any) -> None:
     before, now = answer.run.one.glimpse, glimpse_of(output)
     if before is None or now is None:
         return
+    if bool(torch.isnan(now).any()):
+        raise Error("relevance: the model's output holds NaN, expected numbers; check its weights and inputs for NaN")
     before = before[item] if len(before) == len(answer.tokens) else before[0]
     size = before.float().abs().max()
     limit = 1e-3 if before.dtype in MOST_LOST else 5e-2
@@ -185,7 +189,7 @@ def packed(answer: Answer, found: Found, chosen: Chosen, rule: str, by_layer: bo
     target, against = (None if one is None else shown(one, keep) for one in (chosen.target, chosen.against))
     assert target is not None
     count = len(found.layers)
-    results.add("relevance", make_options(), tokens, [0 if inside else target[2]],
+    results.add("relevance", make_options(), tokens, [0 if inside else max(target[2], 0)],
                 [-1, *range(count)] if by_layer else [], answer.heads, notes, answer.name, k, items, len(tokens))
     results.set_relevance(k, rule, target, against, output, total, found.biases)
     value = torch.stack(lines) if by_layer else lines[0]
@@ -201,16 +205,18 @@ def shown(logit: Any, keep: Tensor | None) -> Any:
 
 
 def noted(answer: Answer, found: Found, chosen: Chosen, rule: str, total: float, output: float, own: bool) -> list[str]:
-    notes = []
+    notes = [*chosen.notes]
     if any(entry.across for entry in answer.run.one.entries):
         notes.append(f"the output is that of token {chosen.target[2]} of the decoder")
     if found.others is not None:
         notes.append(f"the rows of another stack, which do not come from these tokens, take {found.others:.6g}")
-    if rule != "frozen" or own:
+    if rule != "frozen":
         return notes
     whole = total + found.biases + (found.others or 0.0)
     size = abs(found.biases) + abs(output) + float(found.input.double().abs().sum()) + abs(found.others or 0.0)
     if abs(whole - output) > MOST_LOST.get(found.dtype, 2e-2) * size:
+        why = "the function is not linear in the model's output, or adds a constant" if own else \
+            "constants that are not known as biases, parts that `rules` names, or rounding, took the rest"
         notes.append(f"tokens ({total:.6g}) and biases ({found.biases:.6g}) sum to {total + found.biases:.6g}, not to "
-                     f"the output {output:.6g}: constants that are not known as biases, or rounding, took the rest")
+                     f"the output {output:.6g} (rest {output - whole:.6g}): {why}")
     return notes
