@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack,
 
 from ._engine import Options
 from .errors import Error
+from .values import checked_values, whole
 
 Layers = str | slice | range | Sequence[int]
 
@@ -129,7 +130,7 @@ def spelled_out(function: Function) -> Function:
                 there = ", ".join(one for one in known if one != "self")
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{word}'{meant}; there are "
                                 f"{there}")
-        return function(*args, **words)
+        return function(*args, **checked_values(words))
 
     setattr(checked, "__signature__", signature.replace(parameters=shown))
     return cast(Function, checked)
@@ -144,7 +145,7 @@ def layers_text(layers: Layers) -> str:
             raise Error(f"`layers` {layers}: has a step, expected j:i; leave the step out")
         return f"{'' if layers.start is None else layers.start}:{'' if layers.stop is None else layers.stop}"
     if isinstance(layers, (tuple, list)) and len(layers) == 2:
-        return f"{int(layers[0])}:{int(layers[1])}"
+        return f"{whole('layers', layers[0])}:{whole('layers', layers[1])}"
     raise Error(f"`layers` {layers!r}: expected 'j:i', slice(j, i), range(j, i) or (j, i); see docs/python.md")
 
 
@@ -155,7 +156,7 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     if head is not None:
         if "fuse" in given:
             raise Error("`head`: was given beside fuse, expected one of them; leave one out")
-        given["fuse"] = f"head:{int(head)}"
+        given["fuse"] = f"head:{whole('head', head)}"
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
     if "row" in given:
@@ -168,6 +169,7 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
 
 def row_words(row: Any) -> str | list[str]:
     """A row as the engine reads it; several as a list."""
+    row = row.tolist() if hasattr(row, "tolist") else row
     return [str(one) for one in row] if isinstance(row, (list, tuple, range)) else str(row)
 
 

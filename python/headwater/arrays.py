@@ -45,6 +45,7 @@ def lies_on_device(attention: object, asked: Mapping[str, Any]) -> bool:
         attention = attention.attentions
     if isinstance(attention, (list, tuple)) and attention:
         first = attention[0]
+    refuse_unreadable(first)
     return is_torch(first) and not on_cpu(first)
 
 
@@ -76,6 +77,16 @@ class Kind:
     def __getstate__(self) -> dict[str, Any]:
         # Devices of JAX cannot be pickled: its default device takes their place.
         return dict(name=self.name, device=self.device if self.name == "torch" else None)
+
+
+def refuse_unreadable(array: Array) -> None:
+    """Raises for a tensor of torch whose numbers cannot be read."""
+    if not is_torch(array):
+        return
+    if array.device.type == "meta":
+        raise Error("attention: is a tensor on the device 'meta', which holds no numbers; make it on another device")
+    if str(array.layout) != "torch.strided":
+        raise Error(f"attention: is a tensor of layout {array.layout}, expected a dense one; call .to_dense()")
 
 
 def common_device(layers: Sequence[Array], name: str) -> Any:

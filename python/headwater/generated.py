@@ -22,6 +22,7 @@ from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
 from .result import largest, same_values
 from .source import layers_of, refuse_capture_words
+from .values import id_list, path_of, text_list
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
@@ -170,7 +171,8 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, ids: S
     if stops and (ignore_end or continuation is not None):
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
-    results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
+    results = _engine.generate(path_of("generate", model), options, "".join(text_list("prompt", prompt)),
+                               [] if ids is None else id_list(ids), continuation,
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
                                None if span is None else layers_text(span), ignore_code)

@@ -4,13 +4,14 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
-from . import _engine, arrays
-from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, refuse,
-                        row_words, spelled_out, split)
+from . import _engine, arrays, rows
+from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, make_options,
+                        one_row, refuse, row_words, spelled_out, split)
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
 from .source import Attention, Source, open
+from .values import target_text
 
 KNOWN = (*SourceWords.__annotations__, "item")
 
@@ -31,19 +32,33 @@ def opened(attention: Attention, words: Mapping[str, Any], *,
     """The source, the chosen items, whether the result has an axis for a batch, and the options."""
     if not of_output:
         refuse_similarity(words)
-    options, rest = split(meant(attention, words), KNOWN)
+    given = dict(meant(attention, words))
+    row = given.pop("row", None) if rows.has_words(given.get("row")) else None
+    options, rest = split(given, KNOWN)
     item = rest.pop("item", None)
     source = open(attention, **rest)
-    if item is None:
-        return source, list(range(len(source))), source.batch, options
-    return source, [int(item)], False, options
+    items = list(range(len(source))) if item is None else [int(item)]
+    if row is not None:
+        chosen: dict[str, Any] = {word: value for word, value in given.items() if word in OPTIONS}
+        options = make_options(**chosen, row=row_of_text(source, items, row))
+    return source, items, source.batch if item is None else False, options
+
+
+def row_of_text(source: Source, items: list[int], row: Any) -> Any:
+    """The row that a word of the text is, in all the items."""
+    found = [rows.with_numbers(row, source.example(item)["tokens"], source.name) for item in items]
+    if any(one != found[0] for one in found):
+        raise Error(f"`row` {row}: is another token in each item of the batch, expected the same; ask for them one by one "
+                    "with item=K")
+    return found[0]
 
 
 def attribution(results: _engine.Results, source: Source, items: list[int], batch: bool,
                 words: Mapping[str, Any]) -> Attribution:
     """What the engine gave for the chosen items."""
     images = [source.images[k] for k in items] if source.images else []
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), images=images)
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), images=images,
+                       notes=source.notes)
 
 
 def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -136,7 +151,8 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
     if layer is not None:
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words, of_output=True)
-    results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
+    results = _engine.gradient(source.inputs, items, options, rule, target_text("target", target),
+                               target_text("against", against))
     return attribution(results, source, items, batch, words)
 
 
@@ -161,8 +177,8 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
         more: dict[str, Any] = dict(words)
         return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
     source, items, batch, _ = opened(attention, words, of_output=True)
-    asked = "" if row is None else row_words(row)
-    results = _engine.relevance(source.inputs, items, rule, str(target), str(against),
+    asked = "" if row is None else row_words(row_of_text(source, items, row) if rows.has_words(row) else row)
+    results = _engine.relevance(source.inputs, items, rule, target_text("target", target), target_text("against", against),
                                 asked if isinstance(asked, str) else ",".join(asked),
                                 by_layer, heads, edges, steps, str(baseline))
     return Attribution(results, source.kind, batch=batch, one_row=True)

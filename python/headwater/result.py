@@ -11,6 +11,8 @@ from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .rows import rows_within
+from .values import whole
 
 
 class Attribution(Arithmetic):
@@ -28,7 +30,8 @@ class Attribution(Arithmetic):
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = ()):
+                 panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = (),
+                 notes: Sequence[str] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row
@@ -51,7 +54,8 @@ class Attribution(Arithmetic):
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
-        self.notes: list[str] = list(dict.fromkeys(note for fact in facts for note in fact["notes"]))
+        self._told = list(notes)  # what the engine does not know
+        self.notes: list[str] = list(dict.fromkeys([*(note for fact in facts for note in fact["notes"]), *notes]))
         self.values: Array = self._collect(facts) if values is None else values
 
     def _extra(self, name: str, count: int) -> Any:
@@ -143,7 +147,7 @@ class Attribution(Arithmetic):
         k = range(len(self.tokens))[k]
         one = object.__new__(type(self))
         one.__dict__.update(self.__dict__)
-        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
+        one._k, one.batch, one.notes = k, False, [*self._results.facts(k)["notes"], *self._told]
         one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
         one.relevance, one.heads, one.edges = (None if part is None else part[k]
                                                for part in (self.relevance, self.heads, self.edges))
@@ -163,28 +167,38 @@ class Attribution(Arithmetic):
         """
         return self._record().row_to_show(k if self._k is None else self._k, self._panel)
 
-    def row(self, row: int | None = None) -> NumPyArray:
-        """One row of `values`, [n]; without a number, the row of `shown_row`."""
+    def row(self, row: int | str | Sequence[int | str] | None = None) -> NumPyArray:
+        """One row of `values`, [n]; several of a list, [rows, n].
+
+        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys', 'keys#2'); without it, the row of
+        `shown_row`.
+        """
+        if self.batch:
+            raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
         values = self.matrix()
-        row = self.shown_row() if row is None else row
-        if not -len(values) <= row < len(values):
-            raise Error(f"{self.source}: has no row {row}, expected 0 to {len(values) - 1} (or -1 for the "
-                                "last); choose another")
-        found: NumPyArray = values[row]
+        row = row.tolist() if hasattr(row, "tolist") else row  # type: ignore[union-attr]
+        wanted = [self.shown_row()] if row is None else \
+            [whole("row", one) for one in rows_within(row, self.rows, self.tokens, self.source)]
+        for one in wanted:
+            if not -len(values) <= one < len(values):
+                raise Error(f"{self.source}: has no row {one}, expected 0 to {len(values) - 1} (or -1 for the last); "
+                            "choose another")
+        several = isinstance(row, (list, tuple, range)) or len(wanted) != 1
+        found: NumPyArray = values[wanted] if several else values[wanted[0]]
         return found
 
-    def image(self, k: int = 0, *, row: int | None = None) -> ImageAttribution:
+    def image(self, k: int = 0, *, row: int | str | None = None) -> ImageAttribution:
         """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
 
         `row` counts the rows of `values`; without it, the row of `shown_row`.
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
-        shown = self.shown_row() if row is None else row
+        shown = self.shown_row() if row is None else rows_within(row, self.rows, self.tokens, self.source)[0]
         output = "the mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[shown]]
         places = self._images[self._k or 0] if self._images else []
         target = self.relevance["target"]["name"] if self.relevance is not None else None
-        return image_of(self.row(row), places, k, output, self.method,
+        return image_of(self.row(shown), places, k, output, self.method,
                         None if target is None else _engine.labels([target])[0])
 
     @property
@@ -192,16 +206,19 @@ class Attribution(Arithmetic):
         """The images of a vision-language model: their grids and positions; of a batch, a list for each item."""
         return self._images if self.batch else self._images[self._k or 0] if self._images else []
 
-    def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
+    def top(self, k: int = 5, *, row: int | str | None = None, filter: str = "") -> list[Any]:
         """The k input tokens with the largest values, [(token, value), ...]; of a batch, a list for each item.
 
-        `row` counts the rows of `values`; without it, the row of `shown_row`. `filter` leaves tokens out: 'special',
+        `row` is one that `.row()` takes; without it, the row of `shown_row`. `filter` leaves tokens out: 'special',
         'punctuation', 'common', '@FILE', separated by commas.
         """
         if self.batch:
             return [self.item(i).top(k, row=row, filter=filter) for i in range(len(self.tokens))]
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
-        return largest(self.row(row), names, k, filter)
+        values = self.row(row)
+        if values.ndim > 1:
+            raise Error(f"`row` {row}: is several rows, expected one; ask for them one by one")
+        return largest(values, names, whole("k", k), filter)
 
     def words(self, offsets: Any = None) -> Attribution:
         """The result by words: columns of a word's pieces are added, its rows averaged.
@@ -211,7 +228,11 @@ class Attribution(Arithmetic):
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
-        pairs = None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
+        try:
+            pairs = None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
+        except (TypeError, ValueError):
+            raise Error(f"`offsets` {offsets!r}: expected a pair (begin, end) for each token, the tokenizer's "
+                        "offset_mapping") from None
         results = self._record().words(self._k or 0, self._panel, pairs)
         places = [place.moved(results.facts(0)["pieces"]) for place in self.images]
         return Attribution(results, self._kind, one_row=self.ndim < 2 + bool(self.by_layer), images=[places])
@@ -251,6 +272,21 @@ class Attribution(Arithmetic):
         from .framing import displayed
         each = self.values if isinstance(self.values, list) else [self.values]
         return displayed(self, sum(int(np.prod(value.shape)) for value in each))
+
+    def __str__(self) -> str:
+        """The result in a line, then the strongest tokens of the row that is shown, and the notes."""
+        if self.batch:
+            return "\n".join([repr(self), *(f"  {note}" for note in self.notes)])
+        row = self.shown_row()
+        shown = self.relevance["target"]["name"] if self.relevance is not None else \
+            "mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[row]]
+        inputs = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
+        values, names = np.ascontiguousarray(self.row(row)), _engine.labels(inputs)
+        places = _engine.top(np.abs(values), 5)
+        strongest = ", ".join(f"{names[j]} {float(values[j]):.4g}" for j in places)
+        what = "for" if self.relevance is not None else "of"
+        return "\n".join([repr(self), f"  {what} '{_engine.labels([shown])[0]}': {strongest}",
+                          *(f"  note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
@@ -307,7 +343,7 @@ class Comparison:
         from .plot import panels
         return panels(self.panels, title=f"by {self.by}")
 
-    def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> dict[str, list[Any]]:
+    def top(self, k: int = 5, *, row: int | str | None = None, filter: str = "") -> dict[str, list[Any]]:
         """The k largest values of each panel, by its label."""
         return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
 

@@ -94,3 +94,12 @@ def test_weights_without_gradients_are_named_as_the_cause():
     with pytest.raises(hw.Error, match=r"no weight of the model has gradients"):
         seen.gradient(0)
     assert seen.relevance(0).shape == (7,)
+
+
+def test_items_of_a_batch_may_have_targets_of_their_own():
+    ids, mask, _ = ids_and_mask("right")
+    seen = seen_by(tiny("BertForSequenceClassification", num_labels=3), dict(input_ids=ids, attention_mask=mask))
+    found = seen.relevance([2, "LABEL_0"])
+    assert [one["target"]["id"] for one in found.relevance] == [2, 0] and found.item(1) == seen.relevance(0).item(1)
+    with pytest.raises(hw.Error, match="has 3 targets, expected one for each of the 2 items"):
+        seen.relevance([0, 1, 2])

@@ -153,7 +153,7 @@ class Capture(Recording):
         (nothing passes through it) or 'factor' (its output divided by its input is a constant).
 
         `target` is the output: a class or token by number or name, 'best' (the largest logit), 'start:K' or 'end:K' of
-        an answer, or a function of the model's output that returns one number. The logit of `against` is subtracted.
+        an answer, or a function of the model's output that returns one number; of a batch, also a list of these. The logit of `against` is subtracted.
         `row` is the token whose logit is meant, where every token has some; by default the last, or the only mask.
         `rule` is 'frozen' or 'attnlrp'. `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
         `relevance` has the target, the output, the sum and what biases take. `tokens`, `attention_mask`, `stack` and

@@ -10,8 +10,7 @@ from typing import Any, Callable, Self, Unpack
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from .. import _engine
-from ..arguments import DEFAULTS, AskedWords
+from ..arguments import DEFAULTS, AskedWords, make_options
 from ..errors import Error
 from ..protocols import Tokenizer
 from ..source import Source
@@ -56,7 +55,10 @@ class Recording:
             raise Error(f"unknown how '{how}'; there are {', '.join(WAYS)}")
         if keep not in ("inputs", "maps", "nothing"):
             raise Error(f"unknown keep '{keep}'; there are inputs, maps and nothing")
-        _engine.Options(fuse=fuse)
+        if tokenizer is not None and not callable(getattr(tokenizer, "convert_ids_to_tokens", None)):
+            raise Error(f"`tokenizer`: is of type {type(tokenizer).__name__}, expected a tokenizer of transformers, or "
+                        "anything with convert_ids_to_tokens")
+        make_options(fuse=fuse)
         self._compiled = uncompiled(model) is not model
         self.model, self._fuse, self._tokenizer, self._keep_what = uncompiled(model), fuse, tokenizer, keep
         self.how: str | None = how

@@ -50,13 +50,16 @@ def relevance(seen: Recording, target: Any, *, against: Any, rule: str, row: int
     if item is not None and not -count <= item < count:
         raise Error(f"capture: has no item {item}, expected 0 to {count - 1} (or -1 for the last); choose another")
     items = range(count) if item is None else [range(count)[item]]
+    if isinstance(target, (list, tuple)) and len(target) != count:
+        raise Error(f"`target`: has {len(target)} targets, expected one for each of the {count} items; give as many")
     call = call_of(seen, run)
     start, starts = lists_of_layers(seen, run)
     results, values = _engine.Results(), []
     for k, one in enumerate(items):
         if not answer.tokens[one]:
             raise Error(f"capture: item {one} is all padding, expected a token; leave it out")
-        values.append(of_item(seen, answer, call, start, starts, one, count, target, against, rule, row, by_layer,
+        wanted = target[one] if isinstance(target, (list, tuple)) else target
+        values.append(of_item(seen, answer, call, start, starts, one, count, wanted, against, rule, row, by_layer,
                               rules, results, k, len(items)))
     batch = count > 1 and item is None
     kind = Kind(values[0])

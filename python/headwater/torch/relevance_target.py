@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ..arguments import make_options
 from ..errors import Error
+from ..rows import with_numbers
 from . import output_names
 from .answer import Answer
 
@@ -48,7 +49,7 @@ def row_of(seen: Recording, asked: Answer, item: int, row: int | str | None, las
         if len(found) != 1:
             return None
         return found[0]
-    places = make_options(row="last" if row is None else row).rows(tokens, asked.name)
+    places = make_options(row="last" if row is None else with_numbers(row, tokens, asked.name)).rows(tokens, asked.name)
     if isinstance(places, str) or len(places) != 1:
         what = "the mean" if isinstance(places, str) else f"{len(places)} tokens"
         raise Error(f"`row` {row}: is {what}, expected one output token; give its number")
