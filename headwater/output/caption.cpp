@@ -66,8 +66,8 @@ std::string relevance_title(const RelevanceRecord& record) {
   return fmt::format("{} for {}", rule, target_text(record.target));
 }
 
-// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in place of a logit need not
-// be their sum.
+// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in
+// place of a logit need not be their sum.
 std::string sum_text(const RelevanceRecord& record) {
   const char* what = record.target.against ? "difference of logits" : "logit";
   if (record.target.logit.id < 0) what = "output";

@@ -49,8 +49,7 @@ class Attribution(Arithmetic):
         self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
-        told = [without_unknown(fact["relevance"]) for fact in facts]
-        self.relevance: Any = told if batch else told[0]
+        self.relevance: Any = [known(fact["relevance"]) for fact in facts] if batch else known(first["relevance"])
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
@@ -183,8 +182,8 @@ class Attribution(Arithmetic):
             if not -len(values) <= one < len(values):
                 raise Error(f"{self.source}: has no row {one}, expected 0 to {len(values) - 1} (or -1 for the last); "
                             "choose another")
-        several = isinstance(row, (list, tuple, range)) or len(wanted) != 1
-        found: NumPyArray = values[wanted] if several else values[wanted[0]]
+        alone = len(wanted) == 1 and not isinstance(row, (list, tuple, range))
+        found: NumPyArray = values[wanted[0] if alone else wanted]
         return found
 
     def image(self, k: int = 0, *, row: int | str | None = None) -> ImageAttribution:
@@ -274,27 +273,16 @@ class Attribution(Arithmetic):
         return displayed(self, sum(int(np.prod(value.shape)) for value in each))
 
     def __str__(self) -> str:
-        """The result in a line, then the strongest tokens of the row that is shown, and the notes."""
-        if self.batch:
-            return "\n".join([repr(self), *(f"  {note}" for note in self.notes)])
-        row = self.shown_row()
-        shown = self.relevance["target"]["name"] if self.relevance is not None else \
-            "mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[row]]
-        inputs = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
-        values, names = np.ascontiguousarray(self.row(row)), _engine.labels(inputs)
-        places = _engine.top(np.abs(values), 5)
-        strongest = ", ".join(f"{names[j]} {float(values[j]):.4g}" for j in places)
-        what = "for" if self.relevance is not None else "of"
-        return "\n".join([repr(self), f"  {what} '{_engine.labels([shown])[0]}': {strongest}",
-                          *(f"  note: {note}" for note in self.notes)])
+        from .printed import printed
+        return printed(self)
 
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
 
 
-def without_unknown(relevance: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What is known of relevance, whose target has neither id nor row if it is a function."""
+def known(relevance: Any) -> Any:
+    """What is known of relevance; a function as its target has neither id nor row."""
     if relevance is None:
         return None
     target = {word: value for word, value in relevance["target"].items() if word not in ("id", "row") or value >= 0}
