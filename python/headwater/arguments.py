@@ -104,6 +104,12 @@ ABOUT = """
 """
 
 
+def words_of(signature: inspect.Signature) -> str:
+    """The name of the keywords behind **words: Unpack[...]; nothing if there are none."""
+    last = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
+    return "" if last is None else str(last.annotation).removeprefix("Unpack[").removesuffix("]")
+
+
 def spelled_out(function: Function) -> Function:
     """Shows the keywords behind **words: Unpack[...] one by one in help(), and describes the options."""
     signature = inspect.signature(function)
@@ -112,19 +118,21 @@ def spelled_out(function: Function) -> Function:
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             shown.append(parameter)
             continue
-        words = function.__globals__[str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")]
+        words = function.__globals__[words_of(signature)]
         for word, kind in words.__annotations__.items():
             if word not in signature.parameters:
                 shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
                                                annotation=getattr(kind, "__forward_arg__", kind)))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
+    # A capture refuses these itself, and says why.
+    refused = SourceWords.__annotations__ if words_of(signature) == "CaptureWords" else ()
     known = [one.name for one in shown if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
     @functools.wraps(function)
     def checked(*args: Any, **words: Any) -> Any:
         for word in words:
-            if word not in known:
+            if word not in known and word not in refused:
                 near = difflib.get_close_matches(word, known, 1, 0.6)
                 meant = f", did you mean '{near[0]}'" if near else ""
                 there = ", ".join(one for one in known if one != "self")
