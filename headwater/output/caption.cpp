@@ -73,7 +73,8 @@ std::string sum_text(const RelevanceRecord& record) {
   if (record.target.logit.id < 0) what = "output";
   const double gone = record.output - record.sum - record.rest;
   const double size = std::abs(record.output) + std::abs(record.sum) + std::abs(record.rest);
-  if (record.rule == RelevanceRule::frozen && std::abs(gone) > 0.02 * size)
+  const double rounding = record.target.logit.id < 0 ? 1e-3 : 0.02;  // half precision loses some
+  if (record.rule == RelevanceRule::frozen && std::abs(gone) > rounding * size)
     return fmt::format("{} {:.4g}, not the sum: tokens {:.4g}, biases {:.4g}", what, record.output,
                        record.sum, record.rest);
   if (record.rule == RelevanceRule::frozen)

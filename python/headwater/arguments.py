@@ -125,14 +125,15 @@ def spelled_out(function: Function) -> Function:
                                                annotation=getattr(kind, "__forward_arg__", kind)))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
-    # A capture refuses these itself, and says why.
+    # A capture refuses these itself, and says why; what run() is given goes to the method.
     refused = SourceWords.__annotations__ if words_of(signature) == "CaptureWords" else ()
+    passes_on = words_of(signature) == "RunWords"
     known = [one.name for one in shown if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
     @functools.wraps(function)
     def checked(*args: Any, **words: Any) -> Any:
         for word in words:
-            if word not in known and word not in refused:
+            if word not in known and word not in refused and not passes_on:
                 near = difflib.get_close_matches(word, known, 1, 0.6)
                 meant = f", did you mean '{near[0]}'" if near else ""
                 there = ", ".join(one for one in known if one != "self")

@@ -10,7 +10,7 @@ from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords,
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
-from .source import Attention, Source, open
+from .source import Attention, Source, layers_of, open
 from .values import target_text
 
 KNOWN = (*SourceWords.__annotations__, "item")
@@ -65,6 +65,9 @@ def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any]
     """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
     if not arrays.lies_on_device(attention, {word: value for word, value in words.items() if word in ASKED}):
         return None
+    if not isinstance(attention, Recorded):
+        for layer in layers_of(attention):
+            arrays.refuse_unreadable(layer)
     words = meant(attention, words)
     more = ASKED if isinstance(attention, Recorded) else ()
     known = {word: value for word, value in words.items() if word in OPTIONS or word in READING or word in more}

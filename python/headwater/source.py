@@ -171,7 +171,6 @@ def layers_of(given: Any) -> list[Array]:
         raise Error(f"attention: is a result of {first.method}, expected attention; give what the result was made from, or "
                     "compare results as arrays (a - b)")
     if is_array(given):
-        refuse_unreadable(given)
         return [given]
     attentions = given.attentions if isinstance(given, WithAttentions) else None
     if attentions is None and isinstance(given, dict):
@@ -187,8 +186,6 @@ def layers_of(given: Any) -> list[Array]:
             raise Error("attentions: is empty, expected one array a layer; models return none under sdpa or flash "
                         "attention: use headwater.capture(model)")
         if all(is_array(layer) for layer in given):
-            for layer in given:
-                refuse_unreadable(layer)
             return list(given)
         if all(isinstance(layer, (list, tuple)) for layer in given) and not is_array(given[0][0]):
             return [np.asarray(layer, dtype=np.float32) for layer in given]
@@ -200,6 +197,8 @@ def layers_of(given: Any) -> list[Array]:
 def from_layers(layers: list[Array], *, tokens: Any = None, attention_mask: Any = None, axes: str = "",
                 sums: str = "checked", nan: str = "error", name: str = "memory") -> Source:
     common_device(layers + ([attention_mask] if is_array(attention_mask) and _several(layers) else []), name)
+    for layer in layers:
+        refuse_unreadable(layer)
     kind = Kind(layers[0])
     mask = None if attention_mask is None else (to_numpy(attention_mask) != 0).astype(np.float32)
     lists = spread(token_lists(tokens), mask)
