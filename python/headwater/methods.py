@@ -181,7 +181,8 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
         return attention.relevance(target, against=against, rule=rule, row=row, by_layer=by_layer, **more)
     source, items, batch, _ = opened(attention, words, of_output=True)
     asked = "" if row is None else row_words(row_of_text(source, items, row) if rows.has_words(row) else row)
-    results = _engine.relevance(source.inputs, items, rule, target_text("target", target), target_text("against", against),
+    results = _engine.relevance(source.inputs, items, rule, target_text("target", target),
+                                target_text("against", against),
                                 asked if isinstance(asked, str) else ",".join(asked),
                                 by_layer, heads, edges, steps, str(baseline))
     return Attribution(results, source.kind, batch=batch, one_row=True)

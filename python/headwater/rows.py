@@ -37,7 +37,7 @@ def find_row(row: str, tokens: Sequence[str], name: str) -> int:
                     f"{number} for `row` {row}; choose a smaller number")
     near = difflib.get_close_matches(word, [*dict.fromkeys(labels), *NAMES], 1, 0.6)
     raise Error(f"{name}: has no token '{word}', expected one of its {len(tokens)} tokens, a number, cls, last, mask, mean "
-                f"or all for `row`; {f'did you mean {near[0]!r}' if near else 'its tokens lists them'}")
+                f"or all for `row`; {f'did you mean {near[0]!r}' if near else 'see its tokens'}")
 
 
 def with_numbers(row: Any, tokens: Sequence[str], name: str) -> Any:

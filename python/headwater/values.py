@@ -65,10 +65,10 @@ def path_of(what: str, path: Any) -> str:
 
 def text_list(word: str, texts: Any) -> list[str]:
     """One or several texts."""
-    several: Any = [texts] if isinstance(texts, str) else [] if texts is None else None
-    if several is None and hasattr(texts, "__iter__"):
-        several = list(texts)
-    if several is None or not all(isinstance(one, str) for one in several):
+    if texts is None:
+        return []
+    several: list[Any] = [texts] if isinstance(texts, str) or not hasattr(texts, "__iter__") else list(texts)
+    if not all(isinstance(one, str) for one in several):
         raise Error(f"`{word}` {texts!r}: expected a string, or a list of strings")
     return [readable(word, one) for one in several]
 

@@ -31,7 +31,7 @@ def test_rows_are_found_by_word(result):
 
 
 @pytest.mark.parametrize("row, sentence", [
-    ("c", "has no token 'c', expected one of its 10 tokens.*`row`; its tokens"), ("keyz", "did you mean 'keys'"),
+    ("c", "has no token 'c', expected one of its 10 tokens.*`row`; see its tokens"), ("keyz", "did you mean 'keys'"),
     ("keys#3", "has 'keys' 2 times, expected at least 3"), ("clss", "did you mean 'cls'"),
 ])
 def test_rows_that_are_not_there_are_refused(result, row, sentence):

@@ -153,15 +153,16 @@ class Capture(Recording):
         (nothing passes through it) or 'factor' (its output divided by its input is a constant).
 
         `target` is the output: a class or token by number or name, 'best' (the largest logit), 'start:K' or 'end:K' of
-        an answer, or a function of the model's output that returns one number; of a batch, also a list of these. The logit of `against` is subtracted.
+        an answer, or a function of the model's output that returns one number; of a batch, also a list of these. The
+        logit of `against` is subtracted.
         `row` is the token whose logit is meant, where every token has some; by default the last, or the only mask.
         `rule` is 'frozen' or 'attnlrp'. `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
         `relevance` has the target, the output, the sum and what biases take. `tokens`, `attention_mask`, `stack` and
         `call` are those of the other methods. Raises headwater.Error.
         """
         from .relevance import relevance
-        return relevance(self, target, against=against, rule=rule, row=row, by_layer=by_layer, rules={} if rules is None else rules,
-                         item=item, **asked)
+        return relevance(self, target, against=against, rule=rule, row=row, by_layer=by_layer,
+                         rules={} if rules is None else rules, item=item, **asked)
 
     @spelled_out
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
