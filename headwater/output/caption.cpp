@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -66,9 +67,17 @@ std::string relevance_title(const RelevanceRecord& record) {
   return fmt::format("{} for {}", rule, target_text(record.target));
 }
 
-// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15".
+// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in
+// place of a logit need not be their sum.
 std::string sum_text(const RelevanceRecord& record) {
   const char* what = record.target.against ? "difference of logits" : "logit";
+  if (record.target.logit.id < 0) what = "output";
+  const double gone = record.output - record.sum - record.rest;
+  const double size = std::abs(record.output) + std::abs(record.sum) + std::abs(record.rest);
+  const double rounding = record.target.logit.id < 0 ? 1e-3 : 0.02;  // half precision loses some
+  if (record.rule == RelevanceRule::frozen && std::abs(gone) > rounding * size)
+    return fmt::format("{} {:.4g}, not the sum: tokens {:.4g}, biases {:.4g}", what, record.output,
+                       record.sum, record.rest);
   if (record.rule == RelevanceRule::frozen)
     return fmt::format("{} {:.4g} = tokens {:.4g} + biases {:.4g}", what, record.output, record.sum,
                        record.rest);

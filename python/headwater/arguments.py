@@ -1,12 +1,15 @@
 """The keywords of the methods: the same words in Python, in C++ and on the command line."""
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import os
-from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack
+from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack, cast
 
 from ._engine import Options
 from .errors import Error
+from .values import checked_values, whole
 
 Layers = str | slice | range | Sequence[int]
 
@@ -101,6 +104,12 @@ ABOUT = """
 """
 
 
+def words_of(signature: inspect.Signature) -> str:
+    """The name of the keywords behind **words: Unpack[...]; nothing if there are none."""
+    last = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
+    return "" if last is None else str(last.annotation).removeprefix("Unpack[").removesuffix("]")
+
+
 def spelled_out(function: Function) -> Function:
     """Shows the keywords behind **words: Unpack[...] one by one in help(), and describes the options."""
     signature = inspect.signature(function)
@@ -109,15 +118,31 @@ def spelled_out(function: Function) -> Function:
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             shown.append(parameter)
             continue
-        words = function.__globals__[str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")]
+        words = function.__globals__[words_of(signature)]
         for word, kind in words.__annotations__.items():
             if word not in signature.parameters:
                 shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
                                                annotation=getattr(kind, "__forward_arg__", kind)))
-    setattr(function, "__signature__", signature.replace(parameters=shown))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
-    return function
+    # A capture refuses these itself, and says why; what run() is given goes to the method.
+    refused = SourceWords.__annotations__ if words_of(signature) == "CaptureWords" else ()
+    passes_on = words_of(signature) == "RunWords"
+    known = [one.name for one in shown if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **words: Any) -> Any:
+        for word in words:
+            if word not in known and word not in refused and not passes_on:
+                near = difflib.get_close_matches(word, known, 1, 0.6)
+                meant = f", did you mean '{near[0]}'" if near else ""
+                there = ", ".join(one for one in known if one != "self")
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{word}'{meant}; there are "
+                                f"{there}")
+        return function(*args, **checked_values(words))
+
+    setattr(checked, "__signature__", signature.replace(parameters=shown))
+    return cast(Function, checked)
 
 
 def layers_text(layers: Layers) -> str:
@@ -129,7 +154,7 @@ def layers_text(layers: Layers) -> str:
             raise Error(f"`layers` {layers}: has a step, expected j:i; leave the step out")
         return f"{'' if layers.start is None else layers.start}:{'' if layers.stop is None else layers.stop}"
     if isinstance(layers, (tuple, list)) and len(layers) == 2:
-        return f"{int(layers[0])}:{int(layers[1])}"
+        return f"{whole('layers', layers[0])}:{whole('layers', layers[1])}"
     raise Error(f"`layers` {layers!r}: expected 'j:i', slice(j, i), range(j, i) or (j, i); see docs/python.md")
 
 
@@ -140,7 +165,7 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     if head is not None:
         if "fuse" in given:
             raise Error("`head`: was given beside fuse, expected one of them; leave one out")
-        given["fuse"] = f"head:{int(head)}"
+        given["fuse"] = f"head:{whole('head', head)}"
     if "layers" in given:
         given["layers"] = layers_text(given["layers"])
     if "row" in given:
@@ -153,6 +178,7 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
 
 def row_words(row: Any) -> str | list[str]:
     """A row as the engine reads it; several as a list."""
+    row = row.tolist() if hasattr(row, "tolist") else row
     return [str(one) for one in row] if isinstance(row, (list, tuple, range)) else str(row)
 
 

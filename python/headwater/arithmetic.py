@@ -4,33 +4,55 @@ from __future__ import annotations
 import operator
 from typing import Any, Callable
 
+from .errors import Error
+
 
 def plain(value: Any) -> Any:
     """The values of a result, or the value itself."""
     return value.values if isinstance(value, Arithmetic) else value
 
 
+def each(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """What a function makes of two values; of the items of a batch of several lengths one by one, a list."""
+    if not isinstance(a, list) and not isinstance(b, list):
+        return function(a, b)
+    count = len(a) if isinstance(a, list) else len(b)
+    pairs = [one if isinstance(one, list) else [one] * count for one in (a, b)]
+    if len(pairs[0]) != len(pairs[1]):
+        raise Error(f"batch: has {len(pairs[0])} and {len(pairs[1])} items, expected as many; take .item(k) of each")
+    return [function(one, other) for one, other in zip(*pairs)]
+
+
 def forward(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def of(self: Any, other: Any) -> Any:
-        return function(self.values, plain(other))
+        return each(function, self.values, plain(other))
     return of
 
 
 def reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def of(self: Any, other: Any) -> Any:
-        return function(plain(other), self.values)
+        return each(function, plain(other), self.values)
     return of
 
 
 class Arithmetic:
-    """Operators for a class with `values`. What comes out is an array, no longer a result."""
+    """Operators for a class with `values`. What comes out is an array, no longer a result. For a batch of several
+    lengths, it is a list of arrays.
+    """
 
     values: Any
 
+    def _one_array(self) -> Any:
+        """The values, where they are one array."""
+        if isinstance(self.values, list):
+            name = getattr(self, "source", "batch")
+            raise Error(f"{name}: its items have different lengths, expected one array; take .item(k)")
+        return self.values
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **words: Any) -> Any:
         from .arrays import to_numpy
-        return getattr(ufunc, method)(*(to_numpy(one.values) if isinstance(one, Arithmetic) else one for one in inputs),
-                                      **words)
+        return getattr(ufunc, method)(*(to_numpy(one._one_array()) if isinstance(one, Arithmetic) else one
+                                        for one in inputs), **words)
 
     __add__, __radd__ = forward(operator.add), reflected(operator.add)
     __sub__, __rsub__ = forward(operator.sub), reflected(operator.sub)
@@ -42,7 +64,7 @@ class Arithmetic:
     __gt__, __ge__ = forward(operator.gt), forward(operator.ge)
 
     def __neg__(self) -> Any:
-        return -self.values
+        return [-one for one in self.values] if isinstance(self.values, list) else -self.values
 
     def __abs__(self) -> Any:
-        return abs(self.values)
+        return [abs(one) for one in self.values] if isinstance(self.values, list) else abs(self.values)

@@ -78,6 +78,16 @@ class Kind:
         return dict(name=self.name, device=self.device if self.name == "torch" else None)
 
 
+def refuse_unreadable(array: Array) -> None:
+    """Raises for a tensor of torch whose numbers cannot be read."""
+    if not is_torch(array):
+        return
+    if array.device.type == "meta":
+        raise Error("attention: is a tensor on the device 'meta', which holds no numbers; make it on another device")
+    if str(array.layout) != "torch.strided":
+        raise Error(f"attention: is a tensor of layout {array.layout}, expected a dense one; call .to_dense()")
+
+
 def common_device(layers: Sequence[Array], name: str) -> Any:
     """The device of all torch tensors among the layers; None if there are none."""
     devices = {layer.device for layer in layers if is_torch(layer)}

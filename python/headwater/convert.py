@@ -57,7 +57,9 @@ def captum_records(result: Attribution, *, row: int | None = None, pred_prob: fl
     for item in items:
         pairs = word_attributions(item, row=row)
         scores = np.array([score for _, score in pairs])
-        records.append(kind(scores, pred_prob, pred_class, true_class, attr_class, float(scores.sum()),
+        told = item.relevance
+        named = attr_class if attr_class != "" or told is None else told["target"]["name"]
+        records.append(kind(scores, pred_prob, pred_class, true_class, named, float(scores.sum()),
                             [token for token, _ in pairs], convergence_score))
     return records
 

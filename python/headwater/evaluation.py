@@ -10,6 +10,7 @@ import numpy as np
 from . import _engine
 from .arguments import OptionWords, spelled_out, split
 from .arrays import NumPyArray
+from .values import path_of
 
 
 class Evaluation:
@@ -116,5 +117,5 @@ def evaluate(model: str | os.PathLike[str], examples: str | os.PathLike[str] | N
     """
     options, _ = split(words)
     chosen = [methods] if isinstance(methods, str) else list(methods)
-    return Evaluation(_engine.evaluate(os.fspath(model), options, "" if examples is None else os.fspath(examples),
+    return Evaluation(_engine.evaluate(path_of("evaluate", model), options, "" if examples is None else os.fspath(examples),
                                        against or "", chosen, filter, limit, faithfulness, ignore_code, progress))

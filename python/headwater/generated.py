@@ -22,6 +22,7 @@ from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
 from .result import largest, offset_pairs, same_values
 from .source import layers_of, refuse_capture_words
+from .values import id_list, path_of, text_list
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
@@ -192,7 +193,8 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     if stops and (ignore_end or continuation is not None):
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
-    results = _engine.generate(os.fspath(model), options, prompt or "", [int(one) for one in ids or []], continuation,
+    results = _engine.generate(path_of("generate", model), options, "".join(text_list("prompt", prompt)),
+                               [] if ids is None else id_list(ids), continuation,
                                count, temperature, top_k, top_p, seed, ignore_end, position == "own", stops,
                                (rule or "frozen") if method == "relevance" else None,
                                None if span is None else layers_text(span), score, ignore_code, text)
@@ -219,7 +221,7 @@ def read(results: _engine.Results) -> Generation:
 
 @spelled_out
 def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Sequence[str] | None = None,
-               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int = 0,
+               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int | None = None,
                position: str = "predicting", beam_indices: Any = None, call: int | None = None,
                **words: Unpack[OptionWords]) -> Generation:
     """M of a capture of generate(), or of what generate(output_attentions=True, return_dict_in_generate=True) returned.
@@ -255,7 +257,7 @@ def check_position(position: str) -> None:
         raise Error(f"unknown position '{position}'; there are predicting and own")
 
 
-def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
+def places_of(beam_indices: Any, item: int | None, steps: int, rows: int) -> list[int]:
     """The row of each step that made a text. A beam search moves texts between rows, and ends some early."""
     if beam_indices is None:
         return [within(item, rows)] * steps
@@ -266,7 +268,10 @@ def places_of(beam_indices: Any, item: int, steps: int, rows: int) -> list[int]:
     return [int(place) for place in made[within(item, len(made))][:steps] if place >= 0]
 
 
-def within(item: int, items: int) -> int:
+def within(item: int | None, items: int) -> int:
+    if item is None and items > 1:
+        raise Error(f"generate: holds a batch of {items} texts, expected one; choose it with item=K")
+    item = 0 if item is None else item
     if not -items <= item < items:
         raise Error(f"generate: has no item {item}, expected 0 to {items - 1} (or -1 for the last); choose another")
     return range(items)[item]

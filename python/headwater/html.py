@@ -50,12 +50,17 @@ def shaded(values: NumPyArray, labels: list[str], signs: bool = False) -> str:
     return '<div style="line-height:1.9">' + " ".join(spans) + "</div>"
 
 
-def cells(title: str, maps: list[NumPyArray], largest: float) -> str:
-    """Maps as tables of coloured cells. No SVG: notebooks that are not trusted strip it."""
+def cells(title: str, maps: list[NumPyArray], largest: float, signs: bool = False) -> str:
+    """Maps as tables of coloured cells; those with signs red and blue. No SVG: notebooks that are not trusted strip it."""
+    def shade(share: float) -> str:
+        if not signs:
+            return colour(share)
+        return f"rgba({'178,24,43' if share > 0 else '33,102,172'},{abs(share):.3f})"
+
     tables = []
     for map in maps:
         rows = "".join("<tr>" + "".join(
-            f'<td title="{float(value):.4g}" style="background:{colour(float(value) / (largest or 1.0))};width:10px;'
+            f'<td title="{float(value):.4g}" style="background:{shade(float(value) / (largest or 1.0))};width:10px;'
             f'height:10px;padding:0;border:0"></td>' for value in line) + "</tr>" for line in map)
         tables.append(f'<table style="border-collapse:collapse;display:inline-table;margin:4px">{rows}</table>')
     return f"<div><small>{html.escape(title)}</small><br>{''.join(tables)}</div>"

@@ -52,10 +52,20 @@ class ImageAttribution(Saved):
     patch. `.over(picture)` lays it over the picture for `.plot()` and `.save(path)`; notebooks show the patches.
     """
 
-    def __init__(self, values: NumPyArray, place: ImageTokens, output: str, method: str):
-        self.values, self.place, self.output, self.method = values, place, output, method
+    def __init__(self, values: NumPyArray, place: ImageTokens, output: str, method: str, target: str | None = None):
+        self.values, self.place, self.output, self.method, self.target = values, place, output, method, target
         self.picture: Any = None
-        self.notes = edge_notes(values)
+        self.notes = edge_notes(np.abs(values) if self.has_signs else values)
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether values speak for the target, if positive, or against it, if negative."""
+        return self.method == "relevance"
+
+    @property
+    def title(self) -> str:
+        """What the values are of: an output token, or the target of relevance."""
+        return f"{self.method} of {self.output}" if self.target is None else f"{self.method} for '{self.target}'"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         return self.values.astype(dtype) if dtype is not None else self.values
@@ -71,8 +81,9 @@ class ImageAttribution(Saved):
 
     def to_json(self) -> str:
         """All of the result as JSON."""
+        target = {} if self.target is None else {"target": self.target}
         return json.dumps({"headwater": _engine.version(), "method": self.method, "image": self.place.number,
-                           "output": self.output, "values": self.values.tolist(), "notes": self.notes},
+                           "output": self.output, **target, "values": self.values.tolist(), "notes": self.notes},
                           ensure_ascii=False)
 
     def over(self, picture: Any) -> ImageAttribution:
@@ -80,7 +91,7 @@ class ImageAttribution(Saved):
         array = np.asarray(picture)
         if array.ndim not in (2, 3):
             raise Error(f"picture: has shape {list(array.shape)}, expected [height, width, 3]; give an image")
-        other = ImageAttribution(self.values, self.place, self.output, self.method)
+        other = ImageAttribution(self.values, self.place, self.output, self.method, self.target)
         other.picture = array
         return other
 
@@ -91,22 +102,24 @@ class ImageAttribution(Saved):
         figure, axes = pyplot().subplots(1, len(frames), figsize=(4 * len(frames), 4), squeeze=False,
                                          layout="constrained")
         high, wide = frames[0].shape if self.picture is None else self.picture.shape[:2]
+        most = float(np.abs(self.values).max()) or 1.0
         for k, (ax, frame) in enumerate(zip(axes[0], frames)):
             if self.picture is not None:
                 ax.imshow(self.picture, extent=(0, wide, high, 0), cmap="gray")
-            ax.imshow(frame, cmap="viridis", vmin=0, vmax=float(self.values.max()) or 1, extent=(0, wide, high, 0),
+            ax.imshow(frame, cmap="RdBu_r" if self.has_signs else "viridis", vmin=-most if self.has_signs else 0,
+                      vmax=most, extent=(0, wide, high, 0),
                       alpha=1 if self.picture is None else 0.55, interpolation="nearest")
             ax.set_title(f"{self.place.kind} {self.place.number}" + (f", frame {k}" if len(frames) > 1 else ""))
             ax.axis("off")
-        figure.suptitle(f"{self.method} of {self.output}")
+        figure.suptitle(self.title)
         return show(figure)
 
     def _repr_html_(self) -> str:
         from .html import cells
         frames = self.values if self.values.ndim == 3 else self.values[None]
         name = f"{self.place.kind} {self.place.number}"
-        title = f"{self.method}: {name}, rows and columns of patches, for output {self.output}"
-        return cells(title, list(frames), float(self.values.max()))
+        title = f"{self.title}: {name}, rows and columns of patches"
+        return cells(title, list(frames), float(np.abs(self.values).max()), self.has_signs)
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
@@ -126,7 +139,8 @@ def edge_notes(values: NumPyArray) -> list[str]:
             "something there that is not about these patches"]
 
 
-def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str) -> ImageAttribution:
+def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str,
+             target: str | None = None) -> ImageAttribution:
     """Image k of a row of values."""
     if not -len(places) <= k < len(places):
         there = f"expected 0 to {len(places) - 1}" if places else "the input has none that headwater knows"
@@ -136,4 +150,4 @@ def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str,
         raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; take "
                     "them from .values by their positions")
     grid = place.grid if place.kind == "video" or place.grid[0] > 1 else place.grid[1:]
-    return ImageAttribution(np.asarray(values)[place.positions].reshape(grid), place, output, method)
+    return ImageAttribution(np.asarray(values)[place.positions].reshape(grid), place, output, method, target)

@@ -5,14 +5,20 @@ import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
 from . import _engine, arrays
-from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, one_row, refuse,
-                        row_words, spelled_out, split)
+from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, make_options,
+                        one_row, refuse, row_words, spelled_out, split)
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
-from .source import Attention, Source, open
+from .source import Attention, Source, layers_of, open
+from .values import target_text
 
 KNOWN = (*SourceWords.__annotations__, "item")
+
+
+def meant(attention: Attention, words: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The keywords with what a capture was told about heads."""
+    return attention._asked_fuse(words) if isinstance(attention, Recorded) else words
 
 
 def refuse_similarity(words: Mapping[str, Any]) -> None:
@@ -26,25 +32,29 @@ def opened(attention: Attention, words: Mapping[str, Any], *,
     """The source, the chosen items, whether the result has an axis for a batch, and the options."""
     if not of_output:
         refuse_similarity(words)
-    options, rest = split(words, KNOWN)
+    options, rest = split(meant(attention, words), KNOWN)
     item = rest.pop("item", None)
     source = open(attention, **rest)
-    if item is None:
-        return source, list(range(len(source))), source.batch, options
-    return source, [int(item)], False, options
+    items = list(range(len(source))) if item is None else [int(item)]
+    return source, items, source.batch if item is None else False, options
 
 
 def attribution(results: _engine.Results, source: Source, items: list[int], batch: bool,
                 words: Mapping[str, Any]) -> Attribution:
     """What the engine gave for the chosen items."""
     images = [source.images[k] for k in items] if source.images else []
-    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), images=images)
+    return Attribution(results, source.kind, batch=batch, one_row=one_row(words), images=images,
+                       notes=source.notes)
 
 
 def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
     """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
     if not arrays.lies_on_device(attention, {word: value for word, value in words.items() if word in ASKED}):
         return None
+    if not isinstance(attention, Recorded):
+        for layer in layers_of(attention):
+            arrays.refuse_unreadable(layer)
+    words = meant(attention, words)
     more = ASKED if isinstance(attention, Recorded) else ()
     known = {word: value for word, value in words.items() if word in OPTIONS or word in READING or word in more}
     rest = ((word, value) for word, value in words.items() if word not in known)
@@ -131,7 +141,8 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
     if layer is not None:
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words, of_output=True)
-    results = _engine.gradient(source.inputs, items, options, rule, str(target), str(against))
+    results = _engine.gradient(source.inputs, items, options, rule, target_text("target", target),
+                               target_text("against", against))
     return attribution(results, source, items, batch, words)
 
 
@@ -156,7 +167,8 @@ def relevance(attention: Attention, *, target: Any = "best", against: str | int 
                                    edges=edges, steps=steps, baseline=baseline, **more)
     source, items, batch, _ = opened(attention, words, of_output=True)
     asked = "" if row is None else row_words(row)
-    results = _engine.relevance(source.inputs, items, rule, str(target), str(against),
+    results = _engine.relevance(source.inputs, items, rule, target_text("target", target),
+                                target_text("against", against),
                                 asked if isinstance(asked, str) else ",".join(asked),
                                 by_layer, heads, edges, steps, str(baseline))
     return Attribution(results, source.kind, batch=batch, one_row=True)
@@ -191,7 +203,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     which one.
     """
     refuse_similarity(words)
-    options, rest = split(words, KNOWN)
+    options, rest = split(meant(attention, words), KNOWN)
     item = rest.pop("item", None)
     if other is not None:
         if by not in (None, "model"):

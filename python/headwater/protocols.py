@@ -76,6 +76,8 @@ class Paged(Protocol):
 class Recorded(Protocol):
     """A capture, as the methods see it without importing torch."""
 
+    def _asked_fuse(self, words: Mapping[str, Any]) -> dict[str, Any]: ...
+
     def _on_device(self, **asked: Unpack[AskedWords]) -> bool: ...
 
     def _as_source(self, **asked: Unpack[AskedWords]) -> Source: ...
@@ -91,7 +93,7 @@ class Recorded(Protocol):
                   **asked: Unpack[AskedWords]) -> Attribution: ...
 
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
-                   attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
+                   attention_mask: Any = None, item: int | None = None, position: str = "predicting", beam_indices: Any = None,
                    call: int | None = None, **words: Unpack[OptionWords]) -> Generation: ...
 
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,

@@ -12,6 +12,8 @@ from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .rows import rows_within
+from .values import whole
 
 
 class Attribution(Arithmetic):
@@ -29,7 +31,8 @@ class Attribution(Arithmetic):
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
-                 panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = ()):
+                 panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = (),
+                 notes: Sequence[str] = ()):
         self._results = results
         self._kind = kind
         self._one_row = one_row
@@ -47,11 +50,12 @@ class Attribution(Arithmetic):
         self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
         self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
         self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
-        self.relevance: Any = [fact["relevance"] for fact in facts] if batch else first["relevance"]
+        self.relevance: Any = [known(fact["relevance"]) for fact in facts] if batch else known(first["relevance"])
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
-        self.notes: list[str] = list(dict.fromkeys(note for fact in facts for note in fact["notes"]))
+        self._told = list(notes)  # what the engine does not know
+        self.notes: list[str] = list(dict.fromkeys([*(note for fact in facts for note in fact["notes"]), *notes]))
         self.values: Array = self._collect(facts) if values is None else values
 
     def _extra(self, name: str, count: int) -> Any:
@@ -81,16 +85,14 @@ class Attribution(Arithmetic):
     # -- an array wherever one is wanted
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        if isinstance(self.values, list):
-            raise Error(f"{self.source}: its items have different lengths, expected one array; take .item(k)")
-        array = to_numpy(self.values)
+        array = to_numpy(self._one_array())
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else array.copy() if copy else array
 
     def __dlpack__(self, **words: Any) -> Any:
-        return self.values.__dlpack__(**words)
+        return self._one_array().__dlpack__(**words)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self.values.__dlpack_device__()
+        device: tuple[int, int] = self._one_array().__dlpack_device__()
         return device
 
     def numpy(self) -> NumPyArray:
@@ -100,7 +102,7 @@ class Attribution(Arithmetic):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the values."""
-        return tuple(self.values.shape)
+        return tuple(self._one_array().shape)
 
     @property
     def ndim(self) -> int:
@@ -110,7 +112,7 @@ class Attribution(Arithmetic):
     @property
     def dtype(self) -> Any:
         """The type of the values, as their library names it."""
-        return self.values.dtype
+        return self._one_array().dtype
 
     def __len__(self) -> int:
         return len(self.values)
@@ -145,7 +147,7 @@ class Attribution(Arithmetic):
         k = range(len(self.tokens))[k]
         one = object.__new__(type(self))
         one.__dict__.update(self.__dict__)
-        one._k, one.batch, one.notes = k, False, self._results.facts(k)["notes"]
+        one._k, one.batch, one.notes = k, False, [*self._results.facts(k)["notes"], *self._told]
         one.tokens, one.rows, one.values = self.tokens[k], self.rows[k], self.values[k]
         one.relevance, one.heads, one.edges = (None if part is None else part[k]
                                                for part in (self.relevance, self.heads, self.edges))
@@ -165,43 +167,58 @@ class Attribution(Arithmetic):
         """
         return self._record().row_to_show(k if self._k is None else self._k, self._panel)
 
-    def row(self, row: int | None = None) -> NumPyArray:
-        """One row of `values`, [n]; without a number, the row of `shown_row`."""
+    def row(self, row: int | str | Sequence[int | str] | None = None) -> NumPyArray:
+        """One row of `values`, [n]; several of a list, [rows, n].
+
+        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys', 'keys#2'); without it, the row of
+        `shown_row`.
+        """
+        if self.batch:
+            raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
         values = self.matrix()
-        row = self.shown_row() if row is None else row
-        if not -len(values) <= row < len(values):
-            raise Error(f"{self.source}: has no row {row}, expected 0 to {len(values) - 1} (or -1 for the "
-                                "last); choose another")
-        found: NumPyArray = values[row]
+        row = row.tolist() if hasattr(row, "tolist") else row  # type: ignore[union-attr]
+        wanted = [self.shown_row()] if row is None else \
+            [whole("row", one) for one in rows_within(row, self.rows, self.tokens, self.source)]
+        for one in wanted:
+            if not -len(values) <= one < len(values):
+                raise Error(f"{self.source}: has no row {one}, expected 0 to {len(values) - 1} (or -1 for the last); "
+                            "choose another")
+        alone = len(wanted) == 1 and not isinstance(row, (list, tuple, range))
+        found: NumPyArray = values[wanted[0] if alone else wanted]
         return found
 
-    def image(self, k: int = 0, *, row: int | None = None) -> ImageAttribution:
+    def image(self, k: int = 0, *, row: int | str | None = None) -> ImageAttribution:
         """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
 
         `row` counts the rows of `values`; without it, the row of `shown_row`.
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
-        shown = self.shown_row() if row is None else row
+        shown = self.shown_row() if row is None else rows_within(row, self.rows, self.tokens, self.source)[0]
         output = "the mean" if list(self.rows) == ["mean"] else self.tokens[self.rows[shown]]
         places = self._images[self._k or 0] if self._images else []
-        return image_of(self.row(row), places, k, output, self.method)
+        target = self.relevance["target"]["name"] if self.relevance is not None else None
+        return image_of(self.row(shown), places, k, output, self.method,
+                        None if target is None else _engine.labels([target])[0])
 
     @property
     def images(self) -> Any:
         """The images of a vision-language model: their grids and positions; of a batch, a list for each item."""
         return self._images if self.batch else self._images[self._k or 0] if self._images else []
 
-    def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> list[Any]:
+    def top(self, k: int = 5, *, row: int | str | None = None, filter: str = "") -> list[Any]:
         """The k input tokens with the largest values, [(token, value), ...]; of a batch, a list for each item.
 
-        `row` counts the rows of `values`; without it, the row of `shown_row`. `filter` leaves tokens out: 'special',
+        `row` is one that `.row()` takes; without it, the row of `shown_row`. `filter` leaves tokens out: 'special',
         'punctuation', 'common', '@FILE', separated by commas.
         """
         if self.batch:
             return [self.item(i).top(k, row=row, filter=filter) for i in range(len(self.tokens))]
         names = [self.tokens[j] for j in self.columns] if self.columns else self.tokens
-        return largest(self.row(row), names, k, filter)
+        values = self.row(row)
+        if values.ndim > 1:
+            raise Error(f"`row` {row}: is several rows, expected one; ask for them one by one")
+        return largest(values, names, whole("k", k), filter)
 
     def words(self, offsets: Any = None) -> Attribution:
         """The result by words: columns of a word's pieces are added, its rows averaged.
@@ -251,9 +268,21 @@ class Attribution(Arithmetic):
         each = self.values if isinstance(self.values, list) else [self.values]
         return displayed(self, sum(int(np.prod(value.shape)) for value in each))
 
+    def __str__(self) -> str:
+        from .printed import printed
+        return printed(self)
+
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
+
+
+def known(relevance: Any) -> Any:
+    """What is known of relevance; a function as its target has neither id nor row."""
+    if relevance is None:
+        return None
+    target = {word: value for word, value in relevance["target"].items() if word not in ("id", "row") or value >= 0}
+    return {**relevance, "target": target}
 
 
 def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:
@@ -305,7 +334,7 @@ class Comparison:
         from .plot import panels
         return panels(self.panels, title=f"by {self.by}")
 
-    def top(self, k: int = 5, *, row: int | None = None, filter: str = "") -> dict[str, list[Any]]:
+    def top(self, k: int = 5, *, row: int | str | None = None, filter: str = "") -> dict[str, list[Any]]:
         """The k largest values of each panel, by its label."""
         return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _engine
 from .arguments import DEFAULTS, OF_CAPTURES
-from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, to_numpy
+from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, refuse_unreadable, to_numpy
 from .errors import Error
 from .image import ImageTokens
+from .values import id_list, image_paths, readable, text_list
 from .protocols import Computed, DLPackArray, Recorded, WithAttentions
 
 
@@ -28,6 +29,7 @@ class Source:
         self.images = images or []  # of each item, of a vision-language model
         self.kind = kind
         self.name = name
+        self.notes: list[str] = []  # how arrays were read, where another way was possible
         self.batch = len(inputs) > 1 if batch is None else batch
 
     def __len__(self) -> int:
@@ -108,23 +110,31 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     if isinstance(source, (str, os.PathLike)):
         return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, ignore_code=ignore_code, tokens=tokens,
                           axes=axes, sums=sums, nan=nan)
+    if callable(getattr(source, "named_modules", None)):
+        raise Error(f"attention: is a PyTorch model ({type(source).__name__}), expected attention; run it inside `with "
+                    "headwater.capture(model) as seen:`, then ask `seen`")
     for word, value in inputs_of_model.items():
         if value is not None:
             raise Error(f"`{word}`: was given beside attention in memory, expected a model directory; leave it out")
     layers = layers_of(source)
     if len(layers) == 1 and not is_array(source) and not axes:
         axes = {2: "nn", 3: "Hnn", 4: "BHnn"}.get(layers[0].ndim, "")  # one layer in a list, not one array of layers
-    return from_layers(layers, tokens=tokens, attention_mask=attention_mask, axes=axes, sums=sums, nan=nan,
+    made = from_layers(layers, tokens=tokens, attention_mask=attention_mask, axes=axes, sums=sums, nan=nan,
                        name=name or "memory")
+    if len(layers) == 1 and layers[0].ndim == 5 and not axes:
+        made.notes.append(f"the array of 5 axes is read as {layers[0].shape[0]} layers, {layers[0].shape[1]} items; where "
+                          "the items come first, say axes='BLHnn'")
+    return made
 
 
 def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, against_text: Any,
                against_image: Any, truncate: bool, ignore_code: bool, tokens: Any, axes: str, sums: str, nan: str) -> Source:
-    texts, prompts = ([one] if isinstance(one, str) else list(one or []) for one in (text, prompt))
-    images = [image] if isinstance(image, (str, os.PathLike)) else list(image or [])
-    inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[int(one) for one in ids or []],
-                          images=[os.fspath(one) for one in images], truncate=truncate, axes=axes,
-                          tokens=[str(token) for token in tokens or []], prompts=prompts,
+    texts, prompts = text_list("text", text), text_list("prompt", prompt)
+    for word, one in (("text_pair", text_pair), ("against_text", against_text)):
+        text_list(word, one)
+    inputs = _engine.open(path, texts=texts, pair=text_pair, ids=[] if ids is None else id_list(ids),
+                          images=image_paths(image), truncate=truncate, axes=axes,
+                          tokens=[readable("tokens", str(token)) for token in tokens or []], prompts=prompts,
                           ignore_code=ignore_code, against_text=against_text,
                           against_image=against_image and os.fspath(against_image), **read_words(sums, nan))
     if len(inputs) == 0:
@@ -187,6 +197,8 @@ def layers_of(given: Any) -> list[Array]:
 def from_layers(layers: list[Array], *, tokens: Any = None, attention_mask: Any = None, axes: str = "",
                 sums: str = "checked", nan: str = "error", name: str = "memory") -> Source:
     common_device(layers + ([attention_mask] if is_array(attention_mask) and _several(layers) else []), name)
+    for layer in layers:
+        refuse_unreadable(layer)
     kind = Kind(layers[0])
     mask = None if attention_mask is None else (to_numpy(attention_mask) != 0).astype(np.float32)
     lists = spread(token_lists(tokens), mask)
@@ -214,8 +226,11 @@ def _several(layers: list[Any]) -> bool:
 
 def token_lists(tokens: Any) -> list[list[str]]:
     """[] for none, one list for all items, or one for each."""
-    if tokens is None or len(tokens) == 0:
+    if tokens is None:
         return []
-    if isinstance(tokens[0], (list, tuple)):
-        return [[str(token) for token in one] for one in tokens]
-    return [[str(token) for token in tokens]]
+    if isinstance(tokens, str) or not hasattr(tokens, "__len__") or not hasattr(tokens, "__getitem__"):
+        raise Error(f"`tokens` {tokens!r}: expected a list of words, or one for each item")
+    if len(tokens) == 0:
+        return []
+    lists = tokens if isinstance(tokens[0], (list, tuple)) else [tokens]
+    return [[readable("tokens", str(token)) for token in one] for one in lists]

@@ -95,6 +95,15 @@ TEST(Signs, AreBarsOfTwoKindsInATable) {
   EXPECT_NE(text.find("-4.000  ------------------------\n"), std::string::npos) << text;
 }
 
+TEST(Signs, AreNoEquationWhereItDoesNotHold) {
+  Attribution result = three_signed();
+  result.relevance->target.logit.id = -1;
+  result.relevance->output = 4;
+  const std::string text = terminal(result, 0, {}, false, 80);
+  EXPECT_NE(text.find("output 4, not the sum: tokens -2, biases 0.5"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" = tokens"), std::string::npos) << text;
+}
+
 TEST(Signs, CountBySizeInWhatAFilterLeavesOut) {
   EXPECT_NEAR(mass_left_out(std::vector<float>{2, -4, 2}, {true, false, true}), 0.5, 1e-12);
 }

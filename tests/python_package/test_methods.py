@@ -200,7 +200,7 @@ def test_bad_input_is_one_sentence(stack, call, sentence):
 
 def test_unknown_words_are_named_with_those_that_there_are(stack):
     for method in (hw.rollout, hw.flow, hw.metrics):
-        with pytest.raises(TypeError, match="'tokenz'; there are preset, .* tokens"):
+        with pytest.raises(TypeError, match="'tokenz', did you mean 'tokens'; there are .*preset, .* tokens"):
             method(stack, tokenz=[])
 
 

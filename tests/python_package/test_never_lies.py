@@ -108,7 +108,7 @@ def test_masks_beside_a_capture_count():
         model.generate(ids, attention_mask=mask, **GREEDY)
     assert off(hw.generation(seen, item=1, attention_mask=mask), seen.generation(item=1)) == 0
     with pytest.raises(hw.Error, match=r"attention_mask: has shape \[2, 4\], expected \[2, 13\]"):
-        hw.generation(seen, attention_mask=mask[:, :4])
+        hw.generation(seen, item=0, attention_mask=mask[:, :4])
     model = make(*BART, attention="sdpa")
     ids, mask, where = ids_and_mask("right")
     with torch.no_grad(), hw.capture(model) as seen:

@@ -79,6 +79,18 @@ def test_items_of_a_batch_stand_alone(batch, tmp_path):
         np.asarray(result)
 
 
+def test_a_batch_of_several_lengths_is_reckoned_item_by_item(batch):
+    layers, mask = batch
+    result = hw.rollout(layers, attention_mask=mask)
+    for found, want in ((result * 2, lambda one: one * 2), (2 * result, lambda one: one * 2), (-result, lambda one: -one),
+                        (result + result, lambda one: one + one), (result - result, lambda one: one - one),
+                        (result / 2, lambda one: one / 2), (result > 0.1, lambda one: one > 0.1)):
+        assert len(found) == 2 and all(np.array_equal(got, want(one)) for got, one in zip(found, result.values))
+    for ask in (lambda: result.shape, lambda: result.dtype, lambda: result.ndim, lambda: np.log(result)):
+        with pytest.raises(hw.Error, match="different lengths"):
+            ask()
+
+
 def test_by_layer_has_a_leading_axis(stack):
     result = hw.rollout(stack, by_layer=True)
     assert result.shape == (3, 6, 6) and result.by_layer == [0, 1, 2]

@@ -24,6 +24,7 @@ def capture(model: torch.nn.Module, *, how: str | None = None, fuse: str = "mean
     on modules that return their weights); by default the first that works for the model, and `seen.how` says which.
     `pattern` is a regular expression; only modules whose whole name it matches are recorded. `tokenizer` names the
     tokens from the model's input_ids. `attention_mask` [B, n] says what is padding if the model is not told.
+    `fuse` is how methods fuse heads unless they are asked for another way.
     `keep='inputs'` keeps Q and K of each layer: any `fuse` can be asked for later, and memory is linear in n.
     `keep='maps'` keeps one n x n map a layer, fused by `fuse`. `keep='nothing'` keeps no attention: enough for
     `.relevance()`, which runs the model again.
@@ -42,9 +43,10 @@ class Capture(Recording):
     """
 
     def _asked_fuse(self, words: Mapping[str, Any]) -> dict[str, Any]:
-        """The keywords with the fusion of maps that were fused as they arrived."""
-        fused = self._keep_what == "inputs" or words.get("head") is not None
-        return dict(words) if fused else {"fuse": self._fuse, **words}
+        """The keywords with the fusion that the capture was given, unless they have one of their own."""
+        given = {word: value for word, value in words.items() if word != "fuse" or value is not None}
+        own = self._keep_what == "inputs" and self._fuse == "mean" or given.get("head") is not None
+        return given if own else {"fuse": self._fuse, **given}
 
     @spelled_out
     def rollout(self, *, by_layer: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
@@ -91,11 +93,12 @@ class Capture(Recording):
         return compare(self, other, by=by, layer=layer, **self._asked_fuse(words))
 
     @spelled_out
-    def maps(self, *, fuse: str = "mean", item: int = 0, **asked: Unpack[AskedWords]) -> list[Tensor]:
+    def maps(self, *, fuse: str | None = None, item: int = 0, **asked: Unpack[AskedWords]) -> list[Tensor]:
         """The fused maps of an item, a tensor [n, n] for each layer, with nothing added.
 
         With `fuse='none'` the heads stay apart, [H, n, n]; `.heads()` gives them one layer at a time.
         """
+        fuse = self._fuse if fuse is None else fuse
         if fuse == "none":
             return [heads for _, heads in self.heads(item=item, **asked) or ()]
         found = self._answer(**asked)
@@ -135,7 +138,7 @@ class Capture(Recording):
         is 'gradient', 'gradient-rollout' or 'chefer'; `layer` chooses one layer. The result has `.rule` and `.target`.
         """
         from .gradient import gradient
-        return gradient(self, target, rule=rule, layer=layer, position=position, **words)
+        return gradient(self, target, rule=rule, layer=layer, position=position, **self._asked_fuse(words))
 
     @spelled_out
     def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
@@ -151,7 +154,8 @@ class Capture(Recording):
         (nothing passes through it) or 'factor' (its output divided by its input is a constant).
 
         `target` is the output: a class or token by number or name, 'best' (the largest logit), 'start:K' or 'end:K' of
-        an answer, or a function of the model's output that returns one number. The logit of `against` is subtracted.
+        an answer, or a function of the model's output that returns one number; of a batch, also a list of these. The
+        logit of `against` is subtracted.
         `row` is the token whose logit is meant, where every token has some; by default the last, or the only mask.
         `rule` is 'frozen', 'attnlrp' or 'integrated' (integrated gradients in `steps` steps, default 20, from `baseline`:
         'mask', 'zero' or a token). `by_layer` gives [1 + L, n]: the input, then after each layer. The result's
@@ -161,19 +165,20 @@ class Capture(Recording):
         headwater.Error.
         """
         from .relevance import Question, relevance
-        question = Question(target, against, rule, row, by_layer, heads, edges, steps, baseline, rules or {})
+        question = Question(target, against, rule, row, by_layer, heads, edges, steps, baseline, {} if rules is None else rules)
         return relevance(self, question, item, **asked)
 
     @spelled_out
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
-                   attention_mask: Any = None, item: int = 0, position: str = "predicting", beam_indices: Any = None,
+                   attention_mask: Any = None, item: int | None = None, position: str = "predicting", beam_indices: Any = None,
                    call: int | None = None, **words: Unpack[OptionWords]) -> Generation:
         """`headwater.generation` of a captured generate(): a row over the prompt for every new token.
 
-        `call` chooses among several generate().
+        `call` chooses among several generate(), `item` among the texts of a batch.
         """
         from .generation import generation
-        return generation(self, prompt, generated, attention_mask, item, position, beam_indices, call, words)
+        return generation(self, prompt, generated, attention_mask, item, position, beam_indices, call,
+                          self._asked_fuse(words))
 
     @spelled_out
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
@@ -186,4 +191,4 @@ class Capture(Recording):
         """
         from .generation import encoder_decoder
         return encoder_decoder(self, source_tokens, target_tokens, attention_mask, decoder_attention_mask, item,
-                               beam_indices, call, words)
+                               beam_indices, call, self._asked_fuse(words))

@@ -124,7 +124,8 @@ def map_rows(record: Record, place: int, fuse: str, columns: Positions) -> NumPy
 
 
 def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, attention_mask: Any,
-               item: int, position: str, beam_indices: Any, call: int | None, words: Mapping[str, Any]) -> Generation:
+               item: int | None, position: str, beam_indices: Any, call: int | None,
+               words: Mapping[str, Any]) -> Generation:
     """Generation of a captured model.generate()."""
     words = dict(words)
     stacks = seen._stacks()
@@ -132,6 +133,9 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
         raise Error(f"{type(seen.model).__name__}: is an encoder-decoder model, whose prompt is read by the encoder; "
                     "ask .encoder_decoder()")
     text = texts_of(seen, choose(stacks, words.pop("stack", None), seen.model), call)
+    if len(text.runs) == 1 and text.runs[0].one.generate is None:
+        raise Error(f"{type(seen.model).__name__}: generate() was not run, expected it, or a loop of passes, inside the "
+                    "capture; run it there, or ask .rollout() of this pass")
     first, entry = text.first, text.runs[0].entries[0]
     places = places_of(beam_indices, item, len(text.runs), first.batch)
     check_ends(text, seen.model)

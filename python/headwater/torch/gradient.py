@@ -18,9 +18,9 @@ from .. import _engine
 from ..arguments import ASKED, OPTIONS, CaptureWords, make_options, one_row, split
 from ..arrays import Kind
 from ..errors import Error
+from . import output_names
 from .device import DeviceAttribution, pick, roll
 from .answer import Answer
-from .class_names import class_number
 from .maps import Maps
 from .padding import told_mask
 from .products import float_product
@@ -113,6 +113,10 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
     if one.output is None:
         raise Error("gradient: the model ran without gradients, or its attention came by hooks; run it without "
                     "torch.no_grad(), and not with how='eager'")
+    if not any(parameter.requires_grad for parameter in seen.model.parameters()) and \
+            (asked.run.one.embedded is None or not asked.run.one.embedded.requires_grad):
+        raise Error("gradient: no weight of the model has gradients, as after requires_grad_(False), expected some; call "
+                    "model.requires_grad_(True) before the pass, or ask .relevance(), which needs none")
     if callable(target):
         y = torch.as_tensor(target(one.output))
         if not y.requires_grad or y.ndim > 1 or y.numel() not in (1, items):
@@ -131,25 +135,23 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
     rows = torch.arange(len(logits), device=logits.device)
     places: list[int | None] = [None] * items
     if logits.ndim == 3:
-        kept = [place_of(asked, logits, k, position) for k in range(items)]
-        places = list(kept)
+        kept, shown = zip(*(place_of(asked, logits, k, position) for k in range(items)))
+        places = list(shown)
         logits = logits[rows, torch.tensor(kept, device=logits.device)]
     elif position is not None:
         raise Error("`position`: was given, but the model has one output for each item; leave it out")
-    wanted = chosen_ids(seen, target, logits)
+    words = places[0] is not None
+    wanted = chosen_ids(seen, target, logits, words)
     y = logits[rows, wanted]
-    labels = getattr(getattr(seen.model, "config", None), "id2label", None) if places[0] is None else None
     found = []
     for k, (number, value) in enumerate(zip(wanted.tolist(), y.tolist())):
-        label = (labels or {}).get(number)
-        if label is None and places[k] is not None and seen._tokenizer is not None:
-            label = seen._tokenizer.convert_ids_to_tokens([number])[0]
-        found.append(dict(name=str(label if label is not None else number), id=number, row=places[k], value=value))
+        name = output_names.name_of(seen, number, logits.shape[-1], words)
+        found.append(dict(name=name, id=number, row=places[k], value=value))
     return y, found
 
 
-def place_of(asked: Answer, logits: Tensor, item: int, position: int | None) -> int:
-    """The position of an item whose logits are meant: `position` counts its real ones, by default it is the last."""
+def place_of(asked: Answer, logits: Tensor, item: int, position: int | None) -> tuple[int, int]:
+    """The position of an item whose logits are meant, among all and among its real ones, which `position` counts."""
     length = logits.shape[1]
     if length == asked.length and not asked.run.stack.name.startswith("encoder") and not is_encoder(asked):
         keep = asked.real[item]
@@ -168,7 +170,7 @@ def place_of(asked: Answer, logits: Tensor, item: int, position: int | None) -> 
     if not -len(kept) <= position < len(kept):
         raise Error(f"`position` {position}: is not there, expected 0 to {len(kept) - 1} (or -1 for the last); choose "
                     "another")
-    return int(kept[position])
+    return int(kept[position]), range(len(kept))[position]
 
 
 def is_encoder(asked: Answer) -> bool:
@@ -176,29 +178,25 @@ def is_encoder(asked: Answer) -> bool:
     return any(entry.across for entry in asked.run.one.entries)
 
 
-def chosen_ids(seen: Recording, target: Any, logits: Tensor) -> Tensor:
+def chosen_ids(seen: Recording, target: Any, logits: Tensor, rows: bool) -> Tensor:
     """The number of the class or token of each item."""
     if isinstance(target, str) and target == "best":
         return logits.argmax(-1)
     each = list(target) if isinstance(target, (list, tuple)) else [target]
     if any(isinstance(one, str) for one in each):
-        each = [number_of(seen, one, logits.shape[-1]) for one in each]
+        each = [output_names.number_of(seen, one, logits.shape[-1], rows) for one in each]
         target = each if len(each) > 1 else each[0]
     try:
-        wanted = torch.as_tensor(target, device=logits.device).to(torch.int64).expand(len(logits))
+        given = torch.as_tensor(target, device=logits.device)
+        if given.is_floating_point() or given.dtype == torch.bool:
+            raise TypeError("no whole numbers")
+        wanted = given.to(torch.int64).expand(len(logits))
     except (TypeError, ValueError, RuntimeError):
         raise Error(f"`target` {target!r}: expected 'best', a class or token, one for each of the {len(logits)} items, "
                     "or a function of the model's output") from None
     if bool((wanted >= logits.shape[-1]).any()) or bool((wanted < 0).any()):
         raise Error(f"gradient: there is no `target` {target}, expected 0 to {logits.shape[-1] - 1}; choose another")
     return wanted
-
-
-def number_of(seen: Recording, name: Any, count: int) -> int:
-    """The number of a class by its name in the model's config."""
-    if not isinstance(name, str):
-        return int(name)
-    return class_number(seen.model, name, count)
 
 
 def positive(record: Record, gradient: Tensor, item: int, fuse: str, real: Positions) -> Tensor:

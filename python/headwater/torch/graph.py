@@ -34,6 +34,7 @@ FACTORS = {"Mul": (0, 1), "Mm": (0, 1), "Bmm": (0, 1), "Mv": (0, 1), "Dot": (0, 
            "Baddbmm": (1, 2), "Addmv": (1, 2), "Convolution": (0, 1), "MkldnnConvolution": (0, 1),
            "CudnnConvolution": (0, 1), "GroupedMm": (0, 1)}
 NAME = re.compile(r"Backward\d*$")
+ROUTER = re.compile(r"router|gate|gating|expert|moe", re.IGNORECASE)
 
 
 class Unnamed(Exception):
@@ -91,15 +92,31 @@ def one_factor(what: str, node: Any) -> bool:
     return sum(place < len(into) and into[place] is not None for place in places) < 2
 
 
-def refuse(what: str, number: int, modules: Sequence[tuple[int, int, str]], kinds: dict[str, str]) -> None:
+def place_of(number: int, modules: Sequence[tuple[int, int, str]], kinds: dict[str, str]) -> tuple[str, str]:
+    """The name of the innermost module around a step, and the same with its class."""
     inside = [(end - begin, name) for begin, end, name in modules if begin <= number < end]
+    name = min(inside)[1] if inside else ""
+    return name, f"{name} ({kinds[name]})" if name else kinds.get("", "the model")
+
+
+def softmax_notes(numbers: Sequence[int], modules: Sequence[tuple[int, int, str]], kinds: dict[str, str]) -> list[str]:
+    """A note that names the modules whose softmax is neither attention's nor a router's."""
+    places = dict.fromkeys(place_of(number, modules, kinds)[1] for number in numbers)
+    odd = [place for place in places if not ROUTER.search(place)]
+    if not odd:
+        return []
+    more = f" and {len(odd) - 4} more" if len(odd) > 4 else ""
+    return [f"a softmax that is not attention's is taken as a constant, so nothing passes through it: "
+            f"{', '.join(odd[:4])}{more}; `rules` can say that it is 'linear'"]
+
+
+def refuse(what: str, number: int, modules: Sequence[tuple[int, int, str]], kinds: dict[str, str]) -> None:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", what).lower()
     if what in FACTORS:
         words = f"a product ({words}) of two parts that depend on the tokens"
     elif what == "Div":
         words = "a division by a part that depends on the tokens"
-    name = min(inside)[1] if inside else ""
-    where = f"{name} ({kinds[name]})" if name else kinds.get("", "the model")
+    name, where = place_of(number, modules, kinds)
     raise Error(f"relevance: {where} computes {words}, which the rules do not know, expected linear maps, norms, "
                 f"activations, gates and attention; say what it is: rules={{'{name}': 'linear'}} (its derivative as it "
                 "is), 'constant' (nothing passes through it) or 'factor' (its output divided by its input is a constant)")

@@ -11,7 +11,7 @@ from ..errors import Error
 from . import backward
 from .attended import WEIGHTS
 from .backward import Function, Gated, slope_of
-from .network import FROM, Network, detached, is_stream, tensors
+from .network import FROM, Network, detached, is_stream, step_number, tensors
 
 BUILTIN: Any = getattr(torch._C, "_nn")
 sdpa = BUILTIN.scaled_dot_product_attention
@@ -112,6 +112,8 @@ def on_gelu(network: Network, function: Any, input: Tensor, *, approximate: str 
 
 def on_softmax(network: Network, function: Any, *args: Any, **words: Any) -> Any:
     if network.frozen:
+        if network.recording and not over_tokens(network, *args, **words):
+            network.softmaxes.append(step_number())
         return weights(network, detached(function(*args, **words)))
     with network.as_it_is():
         return weights(network, function(*args, **words))
@@ -122,6 +124,13 @@ def weights(network: Network, out: Tensor) -> Tensor:
     if network.parts is not None:
         setattr(out, WEIGHTS, True)
     return out
+
+
+def over_tokens(network: Network, input: Tensor, dim: int | None = -1, *rest: Any, **words: Any) -> bool:
+    """Whether a softmax divides something among tokens, as attention does: [B, H, n, n], or over n of them."""
+    axis = words.get("axis", dim)
+    return input.ndim >= 4 or input.ndim == 3 and input.shape[-1] == input.shape[-2] or \
+        input.shape[-1 if axis is None else axis] == network.length
 
 
 def on_product(network: Network, function: Any, input: Any, other: Any, **words: Any) -> Any:

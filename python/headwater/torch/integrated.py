@@ -15,7 +15,8 @@ from torch import Tensor
 from ..errors import Error
 from .parts import Stand
 from .passes import Call
-from .relevance_target import Chosen, named
+from .output_names import word_number
+from .relevance_target import Chosen
 from .replay import Alter, Replay
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def altered(seen: Recording, call: Call, baseline: str | int) -> tuple[str, Alte
                         "gradients; give `baseline` 'zero' or a token, or capture with tokenizer=...")
         number = int(found)
     else:
-        number = int(baseline) if str(baseline).isdigit() else named(seen, str(baseline), True)
+        number = int(baseline) if str(baseline).isdigit() else word_number(seen, str(baseline), "baseline")
     words = getattr(tokenizer, "convert_ids_to_tokens", None)
     return str(number) if words is None else words([number])[0], alter
 

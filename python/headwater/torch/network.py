@@ -64,6 +64,7 @@ class Network:
         self.length = length
         self.known: list[tuple[int, int]] = []  # numbers of steps that are as the rules say
         self.constants: list[Tensor] = []
+        self.softmaxes: list[int] = []  # numbers of steps: softmaxes that are no attention's, taken as constants
         self.recording = True  # false once the graph is there: a checkpoint then computes parts of it again
         self.searching = True  # until the first layer begins
         self.roots: dict[int, tuple[Tensor, Tensor]] = {}  # by the id of a tensor: itself, and the rows it is made of

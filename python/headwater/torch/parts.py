@@ -53,6 +53,9 @@ class Stand:
 
 def rule_of(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], rules: Mapping[Any, str]) -> None:
     """Puts what the user says about modules in their place."""
+    if not isinstance(rules, Mapping):
+        raise Error(f"`rules` {rules!r}: expected rules by the names or classes of modules; for example "
+                    "rules={'layers.*.gate': 'linear'}")
     for key, word in rules.items():
         if word not in WORDS:
             raise Error(f"`rules` {word!r}: is no rule; there are {', '.join(WORDS)}")
@@ -88,6 +91,9 @@ def told(network: Network, own: Callable[..., Any], word: str) -> Callable[..., 
 
             with torch.no_grad():
                 y = same(x)
+            if not isinstance(y, Tensor):
+                raise Error(f"`rules` 'factor': the module returns a {type(y).__name__}, expected one tensor; say "
+                            "'linear' or 'constant'")
             if y.shape != x.shape:
                 raise Error(f"`rules` 'factor': the module makes {list(y.shape)} of {list(x.shape)}, expected the same "
                             "shape; say 'linear' or 'constant'")

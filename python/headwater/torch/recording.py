@@ -10,8 +10,7 @@ from typing import Any, Callable, Self, Unpack
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from .. import _engine
-from ..arguments import DEFAULTS, AskedWords
+from ..arguments import DEFAULTS, AskedWords, make_options
 from ..errors import Error
 from ..protocols import Tokenizer
 from ..source import Source
@@ -56,7 +55,10 @@ class Recording:
             raise Error(f"unknown how '{how}'; there are {', '.join(WAYS)}")
         if keep not in ("inputs", "maps", "nothing"):
             raise Error(f"unknown keep '{keep}'; there are inputs, maps and nothing")
-        _engine.Options(fuse=fuse)
+        if tokenizer is not None and not callable(getattr(tokenizer, "convert_ids_to_tokens", None)):
+            raise Error(f"`tokenizer`: is of type {type(tokenizer).__name__}, expected a tokenizer of transformers, or "
+                        "anything with convert_ids_to_tokens")
+        make_options(fuse=fuse)
         self._compiled = uncompiled(model) is not model
         self.model, self._fuse, self._tokenizer, self._keep_what = uncompiled(model), fuse, tokenizer, keep
         self.how: str | None = how
@@ -297,8 +299,12 @@ class Recording:
             return str(nothing)
         passes = [one for one in self._frames.passes if not one.failed]
         broken = len(self._frames.passes) - len(passes)
-        calls = f"{len(passes)} call{'s' if len(passes) != 1 else ''}"
-        head = f"capture of {type(self.model).__name__}: {calls} of the model"
+        whole, made = [one for one in passes if one.root == ""], len({one.generate for one in passes} - {None})
+        calls = f"{len(whole)} call{'s' if len(whole) != 1 else ''} of the model"
+        calls += f" by {made} generate()" if made else ""
+        parts = len(passes) - len(whole)
+        calls += f", {parts} of its parts alone" if parts else ""
+        head = f"capture of {type(self.model).__name__}: {calls}"
         return head + (f", {broken} stopped by an exception" if broken else "") + listed(found)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ needed: queries, keys and values get their shares around the model's own kernel.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Mapping, Unpack
 
 import torch
@@ -20,10 +20,10 @@ from . import switches
 from .answer import Answer
 from .attended import Parts
 from .device import DeviceAttribution
-from .graph import Unnamed, judge
+from .graph import Unnamed, judge, softmax_notes
 from .integrated import integrated
 from .passes import Call, glimpse_of
-from .relevance_target import Chosen, choose, row_of
+from .relevance_target import Chosen, check_row, choose, row_of
 from .replay import Replay, replayed
 from .stacks import Run
 
@@ -80,13 +80,17 @@ def relevance(seen: Recording, question: Question, item: int | None,
     if item is not None and not -count <= item < count:
         raise Error(f"capture: has no item {item}, expected 0 to {count - 1} (or -1 for the last); choose another")
     items = range(count) if item is None else [range(count)[item]]
+    if isinstance(question.target, (list, tuple)) and len(question.target) != count:
+        raise Error(f"`target`: has {len(question.target)} targets, expected one for each of the {count} items; give as many")
     call = call_of(seen, run)
     start, starts = lists_of_layers(seen, run)
     results, values = _engine.Results(), []
     for k, one in enumerate(items):
         if not answer.tokens[one]:
             raise Error(f"capture: item {one} is all padding, expected a token; leave it out")
-        values.append(of_item(seen, answer, call, start, starts, one, count, question, results, k, len(items)))
+        wanted = question.target[one] if isinstance(question.target, (list, tuple)) else question.target
+        values.append(of_item(seen, answer, call, start, starts, one, count, replace(question, target=wanted), results, k,
+                              len(items)))
     batch = count > 1 and item is None
     kind = Kind(values[0])
     return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
@@ -139,10 +143,14 @@ def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: lis
     def once(watched: bool) -> tuple[Found, Chosen]:
         parts = Parts(length, question.heads, edges) if question.heads or edges is not None else None
         with run(watched=watched, parts=parts) as one:
+            check_row(one.output, target, question.row)
             check_same(seen, answer, item, one.output)
             chosen = chosen_in(one, target, question.against)
             kinds = {name: type(module).__name__ for module, name in seen._names.items()}
             judge(chosen.y, one.network.known, one.end, one.modules, kinds)
+            if one.network.softmaxes and one.modules is None:
+                raise Unnamed
+            chosen.notes += softmax_notes(one.network.softmaxes, one.modules, kinds)
             found = back(one, chosen.y)
         if parts is not None:
             parts.check(layers, start)
@@ -173,6 +181,8 @@ def check_same(seen: Recording, answer: Answer, item: int, output: Any) -> None:
     before, now = answer.run.one.glimpse, glimpse_of(output)
     if before is None or now is None:
         return
+    if bool(torch.isnan(now).any()):
+        raise Error("relevance: the model's output holds NaN, expected numbers; check its weights and inputs for NaN")
     before = before[item] if len(before) == len(answer.tokens) else before[0]
     size = before.float().abs().max()
     limit = 1e-3 if before.dtype in MOST_LOST else 5e-2
@@ -245,7 +255,7 @@ def packed(answer: Answer, found: Found, chosen: Chosen, question: Question, ite
     target, against = (None if one is None else shown(one, keep) for one in (chosen.target, chosen.against))
     assert target is not None
     count = len(found.layers)
-    results.add("relevance", make_options(), tokens, [0 if inside else target[2]],
+    results.add("relevance", make_options(), tokens, [0 if inside else max(target[2], 0)],
                 [-1, *range(count)] if by_layer else [], answer.heads, notes, answer.name, k, items, len(tokens))
     steps = 0 if question.rule != "integrated" else question.steps or STEPS
     results.set_relevance(k, question.rule, target, against, output, total, found.biases, steps, found.baseline)
@@ -275,7 +285,7 @@ def shown(logit: Any, keep: Tensor | None) -> Any:
 
 
 def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, total: float, output: float) -> list[str]:
-    notes = []
+    notes = [*chosen.notes]
     if any(entry.across for entry in answer.run.one.entries):
         notes.append(f"the output is that of token {chosen.target[2]} of the decoder")
     if found.others is not None:
@@ -286,11 +296,13 @@ def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, tota
         more = "; more steps lose less" if abs(whole - total) > 0.05 * abs(whole) else ""
         notes.append(f"integrated gradients, {question.steps or STEPS} steps from {name}: the tokens sum to {total:.4g}, "
                      f"the output changes by {whole:.4g} on the way, so {whole - total:.2g} is missing{more}")
-    if question.rule != "frozen" or callable(question.target):
+    if question.rule != "frozen":
         return notes
     whole = total + found.biases + (found.others or 0.0)
     size = abs(found.biases) + abs(output) + float(found.input.double().abs().sum()) + abs(found.others or 0.0)
     if abs(whole - output) > MOST_LOST.get(found.dtype, 2e-2) * size:
+        why = "the function is not linear in the model's output, or adds a constant" if callable(question.target) else \
+            "constants that are not known as biases, parts that `rules` names, or rounding, took the rest"
         notes.append(f"tokens ({total:.6g}) and biases ({found.biases:.6g}) sum to {total + found.biases:.6g}, not to "
-                     f"the output {output:.6g}: constants that are not known as biases, or rounding, took the rest")
+                     f"the output {output:.6g} (rest {output - whole:.6g}): {why}")
     return notes

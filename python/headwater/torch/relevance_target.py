@@ -1,16 +1,16 @@
 """Which output of a model is explained: a logit, the difference of two, or what a function makes of the output."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from ..arguments import make_options
+from ..arguments import make_options, row_words
 from ..errors import Error
+from . import output_names
 from .answer import Answer
-from .class_names import class_number
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -23,6 +23,18 @@ class Chosen:
     y: Tensor
     target: Logit
     against: Logit | None
+    notes: list[str] = field(default_factory=list)
+
+
+def check_row(output: Any, target: Any, row: int | str | None) -> None:
+    """Raises for a row that would have no effect."""
+    if row is None:
+        return
+    if callable(target):
+        raise Error(f"`row` {row}: was given beside a function as `target`, which chooses its own; leave it out")
+    logits = getattr(output, "logits", output)
+    if isinstance(logits, Tensor) and logits.ndim == 2 or hasattr(output, "start_logits"):
+        raise Error(f"`row` {row}: was given, but the model has one output for each item; leave it out")
 
 
 def row_of(seen: Recording, asked: Answer, item: int, row: int | str | None, last: bool) -> int | None:
@@ -36,7 +48,7 @@ def row_of(seen: Recording, asked: Answer, item: int, row: int | str | None, las
         if len(found) != 1:
             return None
         return found[0]
-    places = make_options(row="last" if row is None else row).rows(tokens, asked.name)
+    places = make_options(row="last" if row is None else row_words(row)).rows(tokens, asked.name)
     if isinstance(places, str) or len(places) != 1:
         what = "the mean" if isinstance(places, str) else f"{len(places)} tokens"
         raise Error(f"`row` {row}: is {what}, expected one output token; give its number")
@@ -56,7 +68,7 @@ def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | N
            length: int) -> Chosen:
     """`row` is the token whose logits are meant, `kept` the tokens that the model gives logits for, if not all."""
     if callable(target):
-        return by_function(target, against, output, row)
+        return by_function(target, against, output)
     for name in ("start", "end"):
         if getattr(output, f"{name}_logits", None) is not None:
             return of_answers(output, target, against)
@@ -73,7 +85,7 @@ def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | N
             raise Error(f"relevance: the model returns logits of {logits.shape[1]} positions for {length} tokens, "
                         "expected as many; give `target` a function of its output")
         line = logits[0, places.index(row)]
-    elif logits.shape[1] == length and length != getattr(getattr(seen.model, "config", None), "num_labels", length):
+    elif logits.shape[1] == length and length != getattr(output_names.config_of(seen.model), "num_labels", length):
         raise Error("relevance: the model has one output for every token; give `target` a function of its output")
     else:
         line, row = logits[0], 0 if row is None else row
@@ -85,7 +97,7 @@ def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | N
                   None if other is None else logit(seen, line, other, row, words))
 
 
-def by_function(target: Any, against: Any, output: Any, row: int | None) -> Chosen:
+def by_function(target: Any, against: Any, output: Any) -> Chosen:
     if against not in (None, ""):
         raise Error("`against`: was given beside a function as `target`; subtract it there")
     y = torch.as_tensor(target(output))
@@ -93,7 +105,7 @@ def by_function(target: Any, against: Any, output: Any, row: int | None) -> Chos
         raise Error(f"`target`: the function returned shape {list(y.shape)}, expected one number that depends on the "
                     "model's output, which holds one item")
     y = y.reshape(())
-    return Chosen(y, (getattr(target, "__name__", "function"), -1, row or 0, float(y.detach())), None)
+    return Chosen(y, (getattr(target, "__name__", "function"), -1, -1, float(y.detach())), None)
 
 
 def of_answers(output: Any, target: Any, against: Any) -> Chosen:
@@ -117,38 +129,14 @@ def of_answers(output: Any, target: Any, against: Any) -> Chosen:
 
 def number_of(seen: Recording, wanted: Any, line: Tensor, taken: int | None, words: bool, what: str) -> int:
     """The number of a class or word; 'best' is the largest logit, or the largest beside the one that is taken."""
-    count = len(line)
-    if wanted == "best":
+    if isinstance(wanted, str) and wanted == "best":
         order = line.detach().argsort(descending=True)[:2].tolist()
         return int(next((one for one in order if one != taken), order[0]))
-    number = named(seen, wanted, words, count) if isinstance(wanted, str) and not wanted.lstrip("-").isdigit() else None
-    try:
-        number = int(wanted) if number is None else number
-    except (TypeError, ValueError):
-        raise Error(f"`{what}` {wanted!r}: expected 'best', a class or word by number or name, or a function of the "
-                    "model's output") from None
-    if not 0 <= number < count:
-        raise Error(f"relevance: there is no `{what}` {wanted}, expected 0 to {count - 1}; choose another")
+    number = output_names.number_of(seen, wanted, len(line), words, what)
     if number == taken:
         raise Error(f"`{what}` {wanted!r}: is the target itself, expected another output; choose another")
     return number
 
 
-def named(seen: Recording, name: str, words: bool, count: int) -> int:
-    if words:
-        find = getattr(seen._tokenizer, "convert_tokens_to_ids", None)
-        number = find(name) if find is not None else None
-        unknown = getattr(seen._tokenizer, "unk_token_id", None)
-        if number is not None and number != unknown:
-            return int(number)
-        raise Error(f"`target` '{name}': is no word of the capture's tokenizer, expected one of its tokens; give the "
-                    "number of the token, or capture with tokenizer=...")
-    return class_number(seen.model, name, count)
-
-
 def logit(seen: Recording, line: Tensor, number: int, row: int, words: bool) -> Logit:
-    labels = getattr(getattr(seen.model, "config", None), "id2label", None) or {}
-    name: Any = None if words else labels.get(number)
-    if words and seen._tokenizer is not None:
-        name = seen._tokenizer.convert_ids_to_tokens([number])[0]
-    return str(number if name is None else name), number, row, float(line[number].detach())
+    return output_names.name_of(seen, number, len(line), words), number, row, float(line[number].detach())

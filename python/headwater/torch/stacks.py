@@ -92,7 +92,10 @@ class Run:
         batch = self.records[0].batch
         text = f"{queries} tokens" if queries == keys else f"{queries} queries over {keys} keys"
         ways = sorted({entry.way or "not recorded" for entry in self.entries})
-        return f"{text}, {batch} item{'s' if batch > 1 else ''}, {len(self.entries)} layers, by {' and '.join(ways)}"
+        layers = len({entry.frame for entry in self.entries})
+        calls = f" ({len(self.entries)} calls of attention)" if layers < len(self.entries) else ""
+        return f"{text}, {batch} item{'s' if batch > 1 else ''}, {layers} layer{'s' if layers > 1 else ''}{calls}, by " \
+            f"{' and '.join(ways)}"
 
 
 @dataclass(eq=False)
@@ -213,7 +216,9 @@ def check_across(only: Stack, stacks: list[Stack], model: torch.nn.Module) -> No
 def named(stacks: list[Stack], asked: str) -> Stack:
     exact = [stack for stack in stacks if stack.name == asked]
     parts = [stack for stack in stacks if f".{asked}." in f".{stack.name}."]
-    for found in (exact, [stack for stack in parts if not stack.across], parts):
+    inside = [stack for stack in stacks if asked and asked in stack.name]
+    for found in (exact, [stack for stack in parts if not stack.across], parts,
+                  [stack for stack in inside if not stack.across], inside):
         if len(found) == 1:
             return found[0]
         if found:

@@ -1,0 +1,23 @@
+"""Rows of a result by the words of its text."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from .arguments import make_options
+from .errors import Error
+
+
+def rows_within(row: Any, rows: Sequence[int | str], tokens: Sequence[str], name: str) -> list[int]:
+    """Which of a result's rows a word, or several words and numbers of rows, are."""
+    wanted: list[int] = []
+    for one in row if isinstance(row, (list, tuple, range)) else [row]:
+        if not isinstance(one, str):
+            wanted.append(one)
+            continue
+        found = make_options(row=one).rows(tokens, name)
+        for place in [found] if isinstance(found, str) else found:
+            if place not in rows:
+                raise Error(f"{name}: the result has no row '{one}', expected one of those that were asked for; ask the "
+                            f"method with row={one!r}")
+            wanted.append(list(rows).index(place))
+    return wanted
