@@ -11,7 +11,8 @@ namespace headwater {
 /// the first.
 int row_to_show(const Attribution& result);
 
-/// The same where there is room for more: all rows of a list or word that was asked for, else that one.
+/// The same where there is room for more: all rows of a list or word that was asked for, else that
+/// one.
 std::vector<int> rows_to_show(const Attribution& result);
 
 /// The matrix to show of a result with several: that up to the last layer, or for relevance that of

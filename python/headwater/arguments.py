@@ -210,3 +210,12 @@ def refuse(words: Mapping[str, Any], what: str, refused: Mapping[str, str]) -> N
     for word, instead in refused.items():
         if words.get(word) is not None:
             raise Error(f"`{word}` {words[word]}: is not an option of {what}; {instead}")
+
+
+def offset_pairs(offsets: Any) -> list[tuple[int, int]] | None:
+    """A tokenizer's offset_mapping, of any library."""
+    try:
+        return None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
+    except (TypeError, ValueError):
+        raise Error(f"`offsets` {offsets!r}: expected a pair (begin, end) for each token, the tokenizer's "
+                    "offset_mapping") from None

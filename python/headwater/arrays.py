@@ -132,3 +132,11 @@ def fused_on_cpu(heads: Array, fuse: str) -> npt.NDArray[np.float32]:
     out = np.empty(tuple(heads.shape[1:]), dtype=np.float32)
     fuse_heads(for_engine(heads), out, fuse)
     return out
+
+
+def same_values(a: Array, b: Array) -> bool:
+    """Whether two arrays, or lists of arrays, hold the same numbers of the same type."""
+    if isinstance(a, list) or isinstance(b, list):
+        return (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and
+                all(same_values(one, other) for one, other in zip(a, b)))
+    return type(a) is type(b) and a.dtype == b.dtype and np.array_equal(to_numpy(a), to_numpy(b))

@@ -18,12 +18,12 @@ import numpy as np
 
 from . import _engine
 from .arguments import OptionWords, refuse, spelled_out, split
-from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
+from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .generated import places_of, prompt_of
 from .methods import rollout
 from .protocols import Recorded, WithThreeStacks
-from .result import largest, same_values
+from .top import largest
 from .saved import Saved
 from .source import refuse_capture_words
 from .steps import begins_of, finite, rows_of_text, whole_rows

@@ -15,12 +15,12 @@ from typing import Any, Mapping, Sequence, Unpack
 import numpy as np
 
 from . import _engine
-from .arguments import OptionWords, layers_text, make_options, refuse, spelled_out, split
-from .arrays import Array, Kind, NumPyArray, fused_on_cpu, to_numpy
+from .arguments import OptionWords, layers_text, make_options, offset_pairs, refuse, spelled_out, split
+from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
 from .protocols import Recorded, WithAttentions
-from .result import largest, offset_pairs, same_values
+from .top import largest
 from .source import layers_of, refuse_capture_words
 from .values import id_list, path_of, text_list
 from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text

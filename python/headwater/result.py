@@ -8,11 +8,13 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _engine
+from .arguments import offset_pairs
 from .arithmetic import Arithmetic
-from .arrays import Array, Kind, NumPyArray, to_numpy
+from .arrays import Array, Kind, NumPyArray, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
 from .rows import rows_within
+from .top import largest
 from .values import whole
 
 
@@ -283,26 +285,6 @@ def known(relevance: Any) -> Any:
         return None
     target = {word: value for word, value in relevance["target"].items() if word not in ("id", "row") or value >= 0}
     return {**relevance, "target": target}
-
-
-def largest(values: NumPyArray, names: Sequence[str], k: int, filter: str = "") -> list[tuple[str, float]]:
-    """The k largest values with their names, by the engine's order: equal values keep theirs."""
-    values = np.ascontiguousarray(values)
-    places = _engine.top(values, k, filter, names if filter else [])
-    return [(names[j], float(values[j])) for j in places]
-
-
-def offset_pairs(offsets: Any) -> list[tuple[int, int]] | None:
-    """A tokenizer's offset_mapping, of any library."""
-    return None if offsets is None else [(int(begin), int(end)) for begin, end in offsets]
-
-
-def same_values(a: Array, b: Array) -> bool:
-    """Whether two arrays, or lists of arrays, hold the same numbers of the same type."""
-    if isinstance(a, list) or isinstance(b, list):
-        return (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and
-                all(same_values(one, other) for one, other in zip(a, b)))
-    return type(a) is type(b) and a.dtype == b.dtype and np.array_equal(to_numpy(a), to_numpy(b))
 
 
 class Comparison:

@@ -25,7 +25,7 @@ def rows_of(model, sequences, m):
 
 
 def off(found, expected):
-    found, expected = np.asarray(found), np.asarray(expected)
+    found, expected = (np.asarray(one.cpu() if isinstance(one, torch.Tensor) else one) for one in (found, expected))
     assert found.shape == expected.shape
     return np.abs(found - expected).max()
 

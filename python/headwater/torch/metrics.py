@@ -125,6 +125,7 @@ class Folds:
     real: list[Positions]
     length: int
     padding: Tensor | None
+    device: torch.device | None = None  # of the first layer, to which the maps of the others go
     whole: Fold = field(init=False)  # all items at once: a GPU is slow at many small operations
     each: list[Fold] = field(init=False)
 
@@ -134,9 +135,10 @@ class Folds:
     def add(self, record: Record) -> None:
         if record.batch != len(self.real) or record.queries != self.length:
             return  # said at the end, with names
-        if record.device.type != "cpu":
-            maps = record.maps()
-            maps = maps if self.padding is None else maps.masked_fill_(self.padding, 0)
+        self.device = self.device or record.device
+        if self.device.type != "cpu":
+            maps = record.maps().to(self.device)
+            maps = maps if self.padding is None else maps.masked_fill_(self.padding.to(self.device), 0)
             if not bool(torch.isfinite(maps.sum(-1)).all()):
                 raise Error(f"{record.name}: holds NaN, expected numbers; the model computed it: check its weights and "
                             "precision")
@@ -144,7 +146,8 @@ class Folds:
             return
         for item, (fold, keep) in enumerate(zip(self.each, self.real)):
             if keep is None or len(keep):
-                fold.add(record.map(item, "mean", range(self.length if keep is None else len(keep)), keep, keep))
+                rows = range(self.length if keep is None else len(keep))
+                fold.add(record.map(item, "mean", rows, keep, keep).to(self.device))
 
     def sums(self) -> list[Sums]:
         out = []
@@ -152,6 +155,7 @@ class Folds:
             if keep is not None and not len(keep):
                 raise Error(f"input_batch: item {item} is all padding, expected a token; leave it out")
             a, r = self.whole.results() if self.whole.count else fold.results()
+            keep = None if keep is None else keep.to(a.device)
             if self.whole.count:
                 a, r = (one[item] if keep is None else one[item][keep][:, keep] for one in (a, r))
             sums = Sums()

@@ -182,6 +182,7 @@ class Record:
         gets how many heads of each row were replaced.
         """
         self._need_numbers()
+        real, real_keys = (None if one is None else one.to(self.device) for one in (real, real_keys))
         map = self._map(item, fuse, rows, real, real_keys)
         if fuse in ("max", "min") and self.query is not None and not self._is_finite(item):
             # The kernels' maximum of NaN and a number is the number. A sum shows them all.
