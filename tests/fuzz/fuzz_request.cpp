@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -47,6 +48,11 @@ void replace_all(std::string& text, std::string_view part, std::string_view by) 
     text.replace(at, part.size(), by);
 }
 
+[[noreturn]] void die(const char* why) {
+  std::perror(why);
+  std::abort();
+}
+
 int connected(int port) {
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{8, 0};
@@ -60,10 +66,10 @@ int connected(int port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   for (int tries = 0; tries < 100; ++tries) {
     if (connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return client;
-    if (errno != EADDRNOTAVAIL) std::abort();
+    if (errno != EADDRNOTAVAIL) die("connect");
     usleep(100'000);  // those that the server closed keep their ports for a minute
   }
-  std::abort();
+  die("no port");
 }
 
 }  // namespace
@@ -78,16 +84,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const int client = connected(served.server.port());
   if (send(client, request.data(), request.size(), MSG_NOSIGNAL) < 0 && errno != EPIPE &&
       errno != ECONNRESET)
-    std::abort();
+    die("send");
   // Clients that say that they are done, and clients that wait.
   if (size % 4 != 0) shutdown(client, SHUT_WR);
   std::string answer(1 << 16, '\0');
   ssize_t count = recv(client, answer.data(), answer.size(), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) std::abort();  // it never answered
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) die("it never answered");
   answer.resize(count > 0 ? static_cast<size_t>(count) : 0);
-  if (!answer.empty() && !answer.starts_with("HTTP/1.1 ")) std::abort();
+  if (!answer.empty() && !answer.starts_with("HTTP/1.1 ")) die("no HTTP");
   // Only what answers sends lines of JSON.
-  if (!has_token && answer.find("ndjson") != std::string::npos) std::abort();
+  if (!has_token && answer.find("ndjson") != std::string::npos) die("answered without the token");
   close(client);
   return 0;
 }

@@ -112,15 +112,16 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
         outcome.add(table)
         progress.add(len(block.rows), ran=not done)
     progress.clear()
+    if outcome.failed and outcome.failed == progress.done:
+        part = f" of {work.shard}" if work.shard.count > 1 else ""
+        raise Error(f"every row{part} failed, {progress.done:,} in all (see column error in {asked.output}); row "
+                    f"{outcome.first[0]}: {outcome.first[1]}")
     failed = f"{outcome.failed:,} failed (see column error)" if outcome.failed else "none failed"
     print(f"headwater: {counted(progress.done, 'row')}, {failed}; {counted(written, 'block')} written to {asked.output}"
           + (f", {len(mine) - written:,} {'was' if len(mine) - written == 1 else 'were'} there" if written < len(mine)
              else "") + (f"; {progress.rate():.3g} rows a second" if progress.ran else ""), file=sys.stderr)
     for note in outcome.notes(work.id):
         print(f"headwater: note: {note}", file=sys.stderr)
-    if outcome.failed and outcome.failed == progress.done:
-        part = f" of {work.shard}" if work.shard.count > 1 else ""
-        raise Error(f"every row{part} failed; row {outcome.first[0]}: {outcome.first[1]}")
     return 1 if outcome.failed and asked.strict else 0
 
 
