@@ -80,6 +80,12 @@ Attribution any_attribution(FuzzedDataProvider& from, int n) {
   return out;
 }
 
+size_t count_of(const std::string& page, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = 0; (at = page.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
 void check(ResultView result, const WriteOptions& options, bool whole) {
   simdjson::dom::parser parser;
   simdjson::dom::element data;
@@ -89,12 +95,17 @@ void check(ResultView result, const WriteOptions& options, bool whole) {
   const std::string same = simdjson::minify(data);
   std::string page;
   write_page({result}, options, [&](std::string_view part) { page += part; });
-  // The three elements of its own and no other, whatever the tokens are.
-  size_t elements = 0;
-  for (size_t at = 0; (at = page.find("<script", at)) != std::string::npos; ++at) ++elements;
+  // Elements of its own and no other, whatever the tokens are: the data, then packed scripts, then
+  // what unpacks them.
   constexpr std::string_view start = "<script type=\"application/json\" id=\"data\">";
-  const size_t begin = page.find(start) + start.size(), end = page.find('<', begin);
-  if (elements != 3 || page.compare(end, 9, "</script>") != 0) std::abort();
+  const size_t begin = page.find("<script") + start.size(), end = page.find('<', begin);
+  if (page.compare(begin - start.size(), start.size(), start) != 0 ||
+      page.compare(end, 9, "</script>") != 0)
+    std::abort();
+  const size_t packed = count_of(page, "<script type=\"text/plain\">");
+  if (packed < 1 || packed > 5 || count_of(page, "<script>") != 1 ||
+      count_of(page, "<script") != packed + 2)
+    std::abort();
   if (parser.parse(page.substr(begin, end - begin)).get(data) != simdjson::SUCCESS ||
       simdjson::minify(data) != same)
     std::abort();
