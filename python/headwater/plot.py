@@ -1,4 +1,4 @@
-"""Figures with matplotlib, which pip install 'headwater[plot]' brings. Each function returns its figure."""
+"""Figures with matplotlib, which pip install '.[plot]' brings. Each function returns its figure."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
@@ -16,7 +16,7 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as missing:
-        raise ImportError("figures need matplotlib: pip install 'headwater[plot]'") from missing
+        raise ImportError("figures need matplotlib: pip install '.[plot]', in the folder of headwater") from missing
     return plt
 
 

@@ -47,7 +47,7 @@ def _one(path: str, by: str | None, parts: str | None, partial: bool, seen: dict
     for word, column in (("by", by), ("parts", parts)):
         if column is not None and column not in allowed[word]:
             raise Error(f"`{word}` {column}: is not in {path}, expected {' or '.join(allowed[word]) or 'a kept column'}; "
-                        f"or run `headwater attribute` into another folder with --keep {column}")
+                        f"or run `headwater attribute` into another folder with `keep` {column}")
     if seen is not None:
         _refuse_twice(path, paths, seen)
     columns = ["tokens", "values", "error", "target", *(["positions", "length"] if settings["top"] else []),
