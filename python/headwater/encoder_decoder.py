@@ -20,7 +20,7 @@ from . import _engine
 from .arguments import OptionWords, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
-from .generated import places_of, prompt_of
+from .generated import places_of, prompt_of, within
 from .methods import rollout
 from .protocols import Recorded, WithThreeStacks
 from .top import largest
@@ -100,7 +100,7 @@ class EncoderDecoder(Saved):
 @spelled_out
 def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequence[str] | None = None,
                     target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
-                    decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                    decoder_attention_mask: Any = None, item: int | None = None, beam_indices: Any = None,
                     call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
     """Decoder tokens over target and source tokens, for a capture or a Hugging Face output.
 
@@ -118,15 +118,16 @@ def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequen
         raise Error("output: holds no encoder, decoder and cross attention, expected all three; models return none "
                     "under sdpa: capture the model, or use attn_implementation='eager' with output_attentions=True")
     encoder, decoder, cross = output.encoder_attentions, output.decoder_attentions, output.cross_attentions
-    text = item
     if isinstance(decoder[0], (list, tuple)):
         beam_indices = getattr(output, "beam_indices", None) if beam_indices is None else beam_indices
         rows = len(decoder[0][0])
         places = places_of(beam_indices, item, len(decoder), rows)
         begins = begins_of(decoder)
         decoder, cross = joined(decoder, begins, places, True), joined(cross, begins, places, False)
-        item, text = prompt_of(places, rows, encoder[0]), 0
-    real, target = keep_of(attention_mask, item), keep_of(decoder_attention_mask, text)
+        place, text = prompt_of(places, rows, encoder[0]), 0
+    else:
+        place = text = within(item, len(decoder[0]))
+    real, target = keep_of(attention_mask, place), keep_of(decoder_attention_mask, text)
 
     def maps(layers: Sequence[Array], rows: NumPyArray | None, columns: NumPyArray | None, item: int) -> Maps:
         def make(layer: int, fuse: str) -> NumPyArray:
@@ -135,7 +136,7 @@ def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequen
             return map if columns is None else map[:, columns]
         return make
 
-    return compose(maps(encoder, real, real, item), len(encoder), maps(decoder, target, target, text),
+    return compose(maps(encoder, real, real, place), len(encoder), maps(decoder, target, target, text),
                    maps(cross, target, real, text), len(cross), Kind(encoder[0]), source_tokens, target_tokens, words)
 
 

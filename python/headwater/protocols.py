@@ -98,5 +98,5 @@ class Recorded(Protocol):
 
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
                         target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
-                        decoder_attention_mask: Any = None, item: int = 0, beam_indices: Any = None,
+                        decoder_attention_mask: Any = None, item: int | None = None, beam_indices: Any = None,
                         call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder: ...

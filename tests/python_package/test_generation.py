@@ -255,6 +255,17 @@ def test_generate_of_an_encoder_decoder_model_is_joined():
     assert np.asarray(whole).shape == (5, 5 + 13) and np.abs(np.asarray(whole) - np.asarray(captured)).max() < 1e-6
 
 
+def test_a_batch_of_an_encoder_decoder_model_asks_for_an_item():
+    model = make(*T5)
+    ids = ids_and_mask("right")[0]
+    with torch.no_grad(), hw.capture(model) as seen:
+        out = model.generate(input_ids=ids, **GREEDY, **KEPT)
+    for ask in (seen.encoder_decoder, lambda **words: hw.encoder_decoder(out, **words)):
+        with pytest.raises(hw.Error, match=f"holds a batch of {len(ids)} texts, expected one; choose it with item=K"):
+            ask()
+        assert np.asarray(ask(item=1)).shape[1] > 13
+
+
 def test_other_models_are_no_encoder_decoder():
     model = make(*TEXT["bert"], attention="sdpa")
     with torch.no_grad(), hw.capture(model) as seen:

@@ -251,7 +251,7 @@ def sides_of(seen: Recording) -> tuple[Stack, Stack, Stack]:
 
 
 def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None,
-                    attention_mask: Any, decoder_attention_mask: Any, item: int, beam_indices: Any, call: int | None,
+                    attention_mask: Any, decoder_attention_mask: Any, item: int | None, beam_indices: Any, call: int | None,
                     words: Mapping[str, Any]) -> EncoderDecoder:
     """EncoderDecoder of a captured forward pass, or of a captured generate()."""
     encoder, decoder, across = sides_of(seen)
@@ -268,9 +268,9 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
     first, batch = source[0], text.first.batch
     places = places_of(beam_indices, item, len(text.runs), batch)
     check_places(text, places)
-    item = prompt_of(places, batch, first.kept)
+    prompt = prompt_of(places, batch, first.kept)
     given = attention_mask if attention_mask is not None else seen._attention_mask
-    real = real_positions(first, own[0].entries[0].told, given)[0][item]
+    real = real_positions(first, own[0].entries[0].told, given)[0][prompt]
     row = places[0] * len(text.sequences) // batch if text.sequences is not None else 0
     whole, ended = written(text, row, 1)  # a decoder begins with a token of its own, which may be one that ends texts
     kept = len(whole) - 1 if whole is not None else None
@@ -292,11 +292,11 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
 
     def encoded(layer: int, fuse: str) -> NumPyArray:
         n = first.queries if real is None else len(real)
-        map: NumPyArray = source[layer].map(item, fuse, range(n), real, real).cpu().numpy()
+        map: NumPyArray = source[layer].map(prompt, fuse, range(n), real, real).cpu().numpy()
         return map
 
     if seen._tokenizer is not None:
-        source_tokens, target_tokens = named(seen, own[0], text, item, places[0], real, wanted, len(chosen),
+        source_tokens, target_tokens = named(seen, own[0], text, prompt, places[0], real, wanted, len(chosen),
                                              source_tokens, target_tokens)
     out = compose(encoded, len(source), stacked(text.layers, None, True), stacked(between, real, False),
                   len(between[0]), Kind(first.kept), source_tokens, target_tokens, words)
