@@ -94,7 +94,7 @@ class Run:
         client = Client(self.process, SECONDS)
         client.find()
         self.answered = client.wrong(self.command.answer, self.recovers)
-        shown, said = client.end()
+        shown, said = client.end(signalled=bool(self.may_die_by))
         if self.process.returncode == 0 and client.host is None and not self.may_die_by:
             self.answered = "exit 0, though nobody knows its address"
         return shown, said

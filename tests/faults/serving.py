@@ -69,8 +69,12 @@ class Client:
                 return f"answers the second time with {second[:300]!r}"
         return None
 
-    def end(self):
-        """(standard output, standard error) of the rest. Raises TimeoutExpired if it does not end."""
+    def end(self, signalled):
+        """(standard output, standard error) of the rest. Raises TimeoutExpired if it does not end.
+
+        `signalled`: it was told to end before, and does so without a second signal."""
+        if signalled:
+            return self.process.communicate(timeout=self.seconds)
         if self.host is None:  # nobody knows where it is: it ends by itself
             try:
                 return self.process.communicate(timeout=2)
