@@ -30,12 +30,15 @@ def built_library(folder):
 
 def trials(bench, kinds, sample):
     """(kind, command, name, trial), all in turn, or without end by chance from all kinds."""
+    everything = bench.commands
+    slow = [command for command in everything if command.in_python()]  # seconds each
+    quick = [command for command in everything if not command.in_python()]
     if not sample:
         for kind in kinds:
-            for command, name, trial in KINDS[kind](bench, most=60):
-                yield kind, command, name, trial
+            for bench.commands, most in ((quick, 60), (slow, 6)):
+                for command, name, trial in KINDS[kind](bench, most=most):
+                    yield kind, command, name, trial
         return
-    everything = bench.commands
     while True:
         bench.commands = [bench.random.choice(everything)]
         kind = bench.random.choice(kinds)

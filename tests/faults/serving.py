@@ -69,7 +69,7 @@ class Client:
                 return f"answers the second time with {second[:300]!r}"
         return None
 
-    def end(self, signalled):
+    def end(self, signalled=False):
         """(standard output, standard error) of the rest. Raises TimeoutExpired if it does not end.
 
         `signalled`: it was told to end before, and does so without a second signal."""
