@@ -155,7 +155,8 @@ class GenerateCommand : public Command {
     if (input_.prompt.empty() && input_.ids.empty() && !input_.text && !text_file_)
       fail_usage(
           "generate: no --prompt was given, or an empty one, expected a text to continue; for "
-          "example headwater generate {} --prompt \"Once upon a time\"",
+          "example headwater generate {} --prompt \"Anna took the key to the box. Where is the "
+          "key? Answer:\"",
           source_);
     if (!input_.ids.empty() && !input_.prompt.empty()) fail_together("--ids", "--prompt");
     if (!input_.ids.empty() && input_.text) fail_together("--ids", "--text");

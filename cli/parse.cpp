@@ -201,8 +201,10 @@ Request parse(int count, const char* const* typed) {
     if (left[0].find(' ') != std::string::npos && input != names.end())
       fail_usage("'{}' was not expected after '{}'; give a text with {}", left[0],
                  entry.command->name, *input);
-    fail_usage("'{}' was not expected after '{}'; quote names that have spaces", left[0],
-               entry.command->name);
+    fail_usage(
+        "'{}' was not expected for '{}'; give one source after it, and quote names that have "
+        "spaces",
+        left[0], entry.command->name);
   }
   entry.take();
   return {std::move(entry.command), ""};

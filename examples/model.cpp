@@ -18,13 +18,13 @@ int main(int count, char** words) {
     hw::Options options;
     options.row = hw::Row::cls;
     const hw::Attribution rollout = hw::rollout(*source, options);
-    const hw::Attribution gradient = hw::gradient(*source, options);
-    const hw::Logit& answer = gradient.gradient->target.logit;
+    const hw::Attribution relevance = hw::relevance(*source);
+    const hw::Logit& answer = relevance.relevance->target.logit;
     std::printf("%s (logit %.3f)\n", answer.name.c_str(), answer.value);
-    std::printf("%8s %8s\n", "rollout", "gradient");
+    std::printf("%9s %9s\n", "rollout", "relevance");
     for (size_t j = 0; j < rollout.source.tokens.size(); ++j)
-      std::printf("%8.4f %8.4f  %s\n", rollout.values[0](0, static_cast<int>(j)),
-                  gradient.values[0](0, static_cast<int>(j)), rollout.source.tokens[j].c_str());
+      std::printf("%9.4f %9.4f  %s\n", rollout.values[0](0, static_cast<int>(j)),
+                  relevance.values[0](0, static_cast<int>(j)), rollout.source.tokens[j].c_str());
   } catch (const hw::Error& error) {
     std::fprintf(stderr, "model: %s\n", error.what());
     return 1;

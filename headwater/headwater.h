@@ -6,7 +6,7 @@
 //   Options options;                                 // the paper's: mean of heads, residual 0.5
 //   options.row = Row::cls;                          // one output token; default: all
 //   Attribution result = rollout(*source, options);  // result.values[0](r, j): from input token j
-//   write(result, "cls.svg");                        // .json .npy .npz .png .svg .pdf
+//   write(result, "cls.svg");                        // .json .npy .npz .png .svg .pdf .html
 //
 // A source provides attention layer by layer: open() makes one from a file or a model,
 // from_memory() from your arrays. A method folds the layers and returns a result; write() takes any

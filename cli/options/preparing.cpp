@@ -8,38 +8,48 @@
 namespace headwater::cli {
 
 void PreparingOptions::declare(OptionList& options) {
+  const Options usual = options_of(preset);
   options.group("Options");
   options
       .add("--preset", "NAME",
-           "The defaults for all other options: paper, tutorial, vit-explain or metrics",
+           fmt::format("Sets the next six together: paper, tutorial, vit-explain or metrics "
+                       "(default: {}, whose values follow)",
+                       to_string(preset)),
            [this](const std::string& text) {
              preset = parse_preset(text);
              preset_given = true;
            })
       .words = {"paper", "tutorial", "vit-explain", "metrics"};
   options
-      .add("--fuse", "HOW", "How heads become one: mean, max, min or head:K",
+      .add("--fuse", "HOW", "How heads become one: mean (default), max, min or head:K",
            [this](const std::string& text) { fuse = parse_fuse(text); })
       .words = {"mean", "max", "min", "head:"};
   options.integer("--head", "K", "One head alone: short for --fuse head:K", head);
-  options.add("--residual", "R", "Weight of the residual connection, at least 0 and below 1",
+  options.add("--residual", "R",
+              fmt::format("Weight of the residual connection, at least 0 and below 1 (default: {})",
+                          usual.residual),
               [this](const std::string& text) { residual = parse_real("--residual", text); });
-  options.add("--discard", "D", "Share of the smallest weights to drop, at least 0 and below 1",
-              [this](const std::string& text) { discard = parse_real("--discard", text); });
+  options.add(
+      "--discard", "D",
+      fmt::format("Share of the smallest weights to drop, at least 0 and below 1 (default: {})",
+                  usual.discard),
+      [this](const std::string& text) { discard = parse_real("--discard", text); });
   options
-      .add("--order", "ORDER", "Which step comes first: residual-first or discard-first",
+      .add("--order", "ORDER", "Which step comes first: residual-first (default) or discard-first",
            [this](const std::string& text) { order = parse_order(text); })
       .words = {"residual-first", "discard-first"};
   options
-      .add("--empty", "RULE", "What a row without weights becomes: identity or zero",
+      .add("--empty", "RULE", "What a row without weights becomes: identity (default) or zero",
            [this](const std::string& text) { empty = parse_empty(text); })
       .words = {"identity", "zero"};
   options
-      .add("--divide", "always|changed",
-           "When to divide rows by their sums: always, or only in steps that changed them",
-           [this](const std::string& text) { divide = parse_divide(text); })
+      .add(
+          "--divide", "always|changed",
+          "When to divide rows by their sums: always (default), or only in steps that changed them",
+          [this](const std::string& text) { divide = parse_divide(text); })
       .words = {"always", "changed"};
-  options.add("--layers", "j:i", "Layers j up to but not including i, like Python: 0:6, 3:, :-1",
+  options.add("--layers", "j:i",
+              "Layers j up to but not including i, like Python: 0:6, 3:, :-1 (default: all)",
               [this](const std::string& text) { layers = parse_slice(text); });
 }
 

@@ -112,8 +112,9 @@ Range resolve(const Slice& slice, int count, std::string_view source, std::strin
   const Range range{slice.begin < 0 ? slice.begin + count : slice.begin,
                     end < 0 ? end + count : end};
   if (range.begin < 0 || range.end > count || range.begin >= range.end)
-    fail("{}: has no {} {}:{}, expected a range within 0:{}; choose another", source, what,
-         slice.begin, end, count);
+    fail(
+        "{}: has no {} {}:{}, expected a range within 0:{} with at least one in it; choose another",
+        source, what, slice.begin, end, count);
   return range;
 }
 

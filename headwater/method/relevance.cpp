@@ -53,11 +53,12 @@ void note_sum(const RelevanceAnswer& answer, const RelevanceRequest& request,
   if (request.rule == RelevanceRule::integrated) {
     const double whole = answer.output - answer.rest;
     notes.push_back(fmt::format(
-        "integrated gradients, {} steps from {}: the tokens sum to {:.4g}, the output changes by "
-        "{:.4g} on the way, so {:.2g} is missing{}",
+        "integrated gradients, {} steps from {}: the tokens sum to {:.4g} and the output changes "
+        "by "
+        "{:.4g}; the difference, {:.2g}, is the error of the steps{}",
         request.steps, answer.baseline == "zero" ? "zero" : fmt::format("'{}'", answer.baseline),
-        answer.sum, whole, -off,
-        std::abs(off) > 0.05 * std::abs(whole) ? "; more steps lose less" : ""));
+        answer.sum, whole, off,
+        std::abs(off) > 0.05 * std::abs(whole) ? "; more steps make it smaller" : ""));
     return;
   }
   if (request.rule != RelevanceRule::frozen) return;

@@ -134,7 +134,7 @@ def rows_of(result: Attribution, item: int) -> dict[str, Any]:
     values = values.reshape(len(result.by_layer) or 1, -1, values.shape[-1])
     rows = result.rows
     columns = result.columns or list(range(len(result.tokens)))
-    layers = result.by_layer or [result.options["layers"][1] - 1]
+    layers = result.by_layer or [-1 if result.method == "relevance" else result.options["layers"][1] - 1]
     layer, row, column = np.meshgrid(layers, np.arange(len(rows)), columns, indexing="ij")
     mean = list(rows) == ["mean"]
     return dict(item=np.full(layer.size, item), layer=layer.ravel(),

@@ -75,7 +75,9 @@ TEST(Relevance, NotesASumThatIsOffWhereTheRuleKeepsIt) {
   EXPECT_TRUE(relevance(source, {.rule = RelevanceRule::attnlrp}).notes.empty());
   const Attribution integrated = relevance(source, {.rule = RelevanceRule::integrated});
   ASSERT_EQ(integrated.notes.size(), 1u);
-  EXPECT_NE(integrated.notes[0].find("0.1 is missing"), std::string::npos) << integrated.notes[0];
+  EXPECT_NE(integrated.notes[0].find("the difference, -0.1, is the error of the steps"),
+            std::string::npos)
+      << integrated.notes[0];
   EXPECT_EQ(integrated.relevance->steps, 20);
   EXPECT_EQ(integrated.relevance->baseline, "mask");
 }

@@ -293,9 +293,9 @@ def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, tota
     if question.rule == "integrated":
         whole = output - found.biases
         name = found.baseline if found.baseline == "zero" else f"'{found.baseline}'"
-        more = "; more steps lose less" if abs(whole - total) > 0.05 * abs(whole) else ""
-        notes.append(f"integrated gradients, {question.steps or STEPS} steps from {name}: the tokens sum to {total:.4g}, "
-                     f"the output changes by {whole:.4g} on the way, so {whole - total:.2g} is missing{more}")
+        more = "; more steps make it smaller" if abs(whole - total) > 0.05 * abs(whole) else ""
+        notes.append(f"integrated gradients, {question.steps or STEPS} steps from {name}: the tokens sum to {total:.4g} and "
+                     f"the output changes by {whole:.4g}; the difference, {total - whole:.2g}, is the error of the steps{more}")
     if question.rule != "frozen":
         return notes
     whole = total + found.biases + (found.others or 0.0)
