@@ -12,6 +12,7 @@
 #include "headwater/kernel/cuda/compiler.h"
 #include "headwater/kernel/cuda/kernels.h"
 #include "headwater/kernel/cuda/layer.h"
+#include "headwater/kernel/cuda/pairs.h"
 #include "headwater/source/fuse.h"
 #include "python/binding/binding.h"
 
@@ -22,6 +23,7 @@ using namespace nb::literals;
 namespace cuda = kernel::cuda;
 using Address = unsigned long long;
 using Heads3 = std::tuple<Address, long long, long long>;  // address, strides of heads and rows
+using Pairs3 = std::tuple<Address, long long, long long>;  // address, strides of rows and parts
 using Added4 = std::tuple<Address, std::string, long long, long long, long long>;
 
 template <class T>
@@ -50,6 +52,10 @@ cuda::Added added_of(const Added4& given) {
   else
     fail("CUDA kernels: a mask of {}, expected bool, float32, bfloat16 or float16", name);
   return added;
+}
+
+cuda::Pairs pairs_of(const Pairs3& given) {
+  return {at<void>(std::get<0>(given)), std::get<1>(given), std::get<2>(given)};
 }
 
 cuda::Fused fused_of(const std::string& text, int heads) {
@@ -195,7 +201,38 @@ void bind_cuda(nb::module_& module) {
             self.map(fused, at<const float>(lse), begin, end, at<float>(out));
           },
           "fuse"_a, "lse"_a, "begin"_a, "end"_a, "out"_a,
-          "out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.");
+          "out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.")
+      .def(
+          "map_pairs",
+          [](const cuda::Layer& self, const std::string& fuse, Address lse, int begin, int end,
+             int columns, float residual, const Pairs3& out) {
+            const cuda::Fused fused = fused_of(fuse, self.heads);
+            nb::gil_scoped_release release;
+            self.map_pairs(fused, at<const float>(lse), begin, end, columns, residual,
+                           pairs_of(out));
+          },
+          "fuse"_a, "lse"_a, "begin"_a, "end"_a, "columns"_a, "residual"_a, "out"_a,
+          "The same rows of (1 - residual) map + residual identity, columns 0 ... columns - 1, as "
+          "pairs of bfloat16: out is (address, stride of rows, stride of parts).");
+  module.def(
+      "cuda_multiplies_pairs", [](int device) { return cuda::multiplies_pairs(device); },
+      "device"_a, "Whether a device multiplies matrices of pairs.");
+  module.def(
+      "cuda_product",
+      [](int device, Address stream, const Pairs3& left, const Pairs3& right, int n, int first,
+         int rows, bool lower, const Pairs3& out, bool pairs) {
+        const cuda::PairProduct product = {
+            device, at<void>(stream), pairs_of(left), pairs_of(right), n, first, rows, lower};
+        nb::gil_scoped_release release;
+        if (pairs)
+          product.into(pairs_of(out));
+        else
+          product.into(at<float>(std::get<0>(out)));
+      },
+      "device"_a, "stream"_a, "left"_a, "right"_a, "n"_a, "first"_a, "rows"_a, "lower"_a, "out"_a,
+      "pairs"_a,
+      "Rows first ... first + rows - 1 of a product of [n, n] matrices of pairs, as pairs or as "
+      "float32 [rows, n]. left has these rows alone.");
 }
 
 }  // namespace headwater::python

@@ -391,6 +391,19 @@ class CudaLayer:
         out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.
         """
 
+    def map_pairs(self, fuse: str, lse: int, begin: int, end: int, columns: int, residual: float, out: tuple[int, int, int]) -> None:
+        """
+        The same rows of (1 - residual) map + residual identity, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride of rows, stride of parts).
+        """
+
+def cuda_multiplies_pairs(device: int) -> bool:
+    """Whether a device multiplies matrices of pairs."""
+
+def cuda_product(device: int, stream: int, left: tuple[int, int, int], right: tuple[int, int, int], n: int, first: int, rows: int, lower: bool, out: tuple[int, int, int], pairs: bool) -> None:
+    """
+    Rows first ... first + rows - 1 of a product of [n, n] matrices of pairs, as pairs or as float32 [rows, n]. left has these rows alone.
+    """
+
 class OutputFile:
     """A file that appears whole or not at all."""
 

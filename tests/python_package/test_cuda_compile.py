@@ -14,13 +14,16 @@ ROW = [("ELEMENT=0", "SIZE=128", *PLAIN, "ROWS=1", "FUSE=0", "STAY=0"),
        ("ELEMENT=1", "SIZE=33", *ALL, "ROWS=2", "FUSE=1", "STAY=0"),
        ("ELEMENT=2", "SIZE=64", *PLAIN, "ROWS=1", "FUSE=2", "STAY=1")]
 SUMS = [("ELEMENT=0", "SIZE=33", *ALL), ("ELEMENT=2", "SIZE=64", *PLAIN)]
-MAP = [("ELEMENT=0", "SIZE=128", "VECTOR=1", "EXTRA=0", "WARPS=8", "FUSE=0"), ("ELEMENT=2", "SIZE=33", *ALL, "FUSE=1")]
+MAP = [("ELEMENT=0", "SIZE=128", "VECTOR=1", "EXTRA=0", "WARPS=8", "FUSE=0", "PAIRS=0"),
+       ("ELEMENT=0", "SIZE=128", "VECTOR=1", "EXTRA=0", "WARPS=8", "FUSE=0", "PAIRS=1"),
+       ("ELEMENT=2", "SIZE=33", *ALL, "FUSE=1", "PAIRS=0")]
 HOPPER = [("ELEMENT=0", "SIZE=128", "ROWS=1", "TILE=128", "STAGES=4"),
           ("ELEMENT=1", "SIZE=64", "ROWS=8", "TILE=64", "STAGES=4")]
 CASES = [(chip, "row.cu", one) for chip in CHIPS for one in ROW] + \
     [(chip, "log_sum_exp.cu", one) for chip in CHIPS for one in SUMS] + \
     [(chip, "map.cu", one) for chip in CHIPS for one in MAP] + \
-    [("sm_90a", "row_hopper.cu", one) for one in HOPPER]
+    [("sm_90a", "row_hopper.cu", one) for one in HOPPER] + \
+    [("sm_90a", "product_hopper.cu", ("STAGES=3", f"PAIRS={pairs}")) for pairs in (0, 1)]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -23,12 +23,23 @@ struct Arguments {
   long long weights_row;
   float* out;  // [splits, rows, keys]
   long long out_split, out_row;
+  long long out_part;  // of a map of pairs: from the high parts to the low ones
+  float residual;      // of a map: (1 - residual) F + residual I
   int queries, keys, first;
   int query_begin, query_end;  // the queries that have weights other than 0
   int head_begin, head_end, heads_per_split, group;
   int causal, window;
   float scale, softcap;
   Added mask, bias;
+};
+
+/// A product of [rows, n] and [n, n], for a kernel that copies both by maps of their tiles.
+/// `lower`: the left matrix has rows first ... of a lower triangular one, the right one is lower
+/// triangular, and so is the product.
+struct Product {
+  void* out;  // [rows, n], float32 or pairs
+  long long out_row, out_part;
+  int n, rows, first, lower;
 };
 
 }  // namespace headwater::kernel::cuda

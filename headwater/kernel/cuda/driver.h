@@ -32,6 +32,11 @@ struct Launch {
   void* stream = nullptr;
 };
 
+/// How many blocks of `each` cover `count`.
+inline unsigned blocks_for(int count, int each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
+
 /// A view [heads, rows, columns] of 16-bit numbers; the strides are in bytes.
 struct Tensor16 {
   const void* data = nullptr;

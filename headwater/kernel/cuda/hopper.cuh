@@ -1,6 +1,7 @@
 // The matrix units of Hopper: 64 rows of keys, in registers, times a tile of queries in shared memory.
 // wgmma.mma_async runs while the warps do other work; wait_for_products says when its sums are there.
-// Macros: ELEMENT 0 bfloat16, 1 float16; TILE, the queries of a tile: 64 or 128.
+// Macros: ELEMENT 0 bfloat16, 1 float16; TILE, the queries of a tile: 64 or 128; STAGES, of the ring of
+// tiles that are copied ahead.
 #pragma once
 
 namespace headwater::kernel::cuda {
@@ -70,7 +71,26 @@ __device__ inline void wait_for_products(float (&c)[TILE / 2]) {
   for (int k = 0; k < TILE / 2; ++k) asm volatile("" : "+f"(c[k])::"memory");  // not read before
 }
 
-// Barriers in shared memory, which the copy engine can count on too.
+// Tiles in shared memory, and barriers there, which the copy engine can count on too.
+
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+__device__ inline unsigned address(const void* in_shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(in_shared));
+}
+
+/// The place of a tile in the ring, and how often the ring was gone round.
+struct Place {
+  int stage = 0, round = 0;
+  __device__ void next() {
+    if (++stage == STAGES) {
+      stage = 0;
+      round ^= 1;
+    }
+  }
+};
 
 __device__ inline void make_barrier(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");

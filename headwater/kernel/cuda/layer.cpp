@@ -14,10 +14,6 @@ constexpr int tile_columns = 64, rows_of_a_warp = 16, threads_of_a_warp = 32;
 constexpr int row_warps = 4, map_warps = 8, map_warps_float32 = 4;
 constexpr int hopper_keys = 256, hopper_threads = 384, hopper_shared = 200 << 10;
 
-unsigned blocks_for(int count, int each) {
-  return static_cast<unsigned>((count + each - 1) / each);
-}
-
 int bytes_of(Number number) { return number == Number::float32 ? 4 : 2; }
 
 // Whether all rows begin at multiples of 16 bytes, for copies of that size.
@@ -97,6 +93,35 @@ void start_on_hopper(const Layer& layer, Arguments a, int rows) {
         hopper_threads, words);
 }
 
+// Rows begin ... end - 1 of the map of some heads.
+Arguments map_arguments(const Layer& layer, const Fused& fused, const float* lse, int begin,
+                        int end) {
+  Arguments a = layer.arguments;
+  if (begin < 0 || begin >= end || end > a.queries || fused.begin < 0 || fused.begin >= fused.end ||
+      fused.end > layer.heads)
+    fail("map kernel: rows {} to {}, heads {} to {} do not fit {} queries and {} heads", begin, end,
+         fused.begin, fused.end, a.queries, layer.heads);
+  a.lse = const_cast<float*>(lse);
+  a.lse_head = a.queries;
+  a.query_begin = begin;
+  a.query_end = end;
+  a.head_begin = fused.begin;
+  a.head_end = fused.end;
+  return a;
+}
+
+void start_map(const Layer& layer, Reduce how, Arguments a, bool pairs, int columns) {
+  const int warps = layer.number == Number::float32 ? map_warps_float32 : map_warps;
+  Variant variant = variant_of(layer, "map.cu", warps);
+  variant.defines.push_back(fmt::format("FUSE={}", static_cast<int>(how)));
+  variant.defines.push_back(fmt::format("PAIRS={}", pairs ? 1 : 0));
+  variant.shared_bytes = 2 * bytes_of_rows(layer, rows_of_a_warp * warps + tile_columns);
+  void* words[] = {&a};
+  start(layer, variant, blocks_for(columns, tile_columns),
+        blocks_for(a.query_end - a.query_begin, rows_of_a_warp * warps), warps * threads_of_a_warp,
+        words);
+}
+
 }  // namespace
 
 void Layer::log_sum_exp(float* lse) const {
@@ -164,26 +189,23 @@ void Layer::row_sums(Reduce how, const float* lse, float* out) const {
 }
 
 void Layer::map(const Fused& fused, const float* lse, int begin, int end, float* out) const {
-  if (begin < 0 || begin >= end || end > arguments.queries || fused.begin < 0 ||
-      fused.begin >= fused.end || fused.end > heads)
-    fail("map kernel: rows {} to {}, heads {} to {} do not fit {} queries and {} heads", begin, end,
-         fused.begin, fused.end, arguments.queries, heads);
-  Arguments a = arguments;
-  a.lse = const_cast<float*>(lse);
-  a.lse_head = a.queries;
-  a.query_begin = begin;
-  a.query_end = end;
-  a.head_begin = fused.begin;
-  a.head_end = fused.end;
+  Arguments a = map_arguments(*this, fused, lse, begin, end);
   a.out = out;
   a.out_row = a.keys;
-  const int warps = number == Number::float32 ? map_warps_float32 : map_warps;
-  Variant variant = variant_of(*this, "map.cu", warps);
-  variant.defines.push_back(fmt::format("FUSE={}", static_cast<int>(fused.how)));
-  variant.shared_bytes = 2 * bytes_of_rows(*this, rows_of_a_warp * warps + tile_columns);
-  void* words[] = {&a};
-  start(*this, variant, blocks_for(a.keys, tile_columns),
-        blocks_for(end - begin, rows_of_a_warp * warps), warps * threads_of_a_warp, words);
+  start_map(*this, fused.how, a, false, a.keys);
+}
+
+void Layer::map_pairs(const Fused& fused, const float* lse, int begin, int end, int columns,
+                      float residual, const Pairs& out) const {
+  Arguments a = map_arguments(*this, fused, lse, begin, end);
+  if (columns < end || columns > a.keys || out.row % 2 != 0 || out.row < columns)
+    fail("map kernel: {} columns of {} keys in rows of {} numbers do not fit rows {} to {}",
+         columns, a.keys, out.row, begin, end);
+  a.out = static_cast<float*>(out.data);  // a kernel for pairs takes it for what it is
+  a.out_row = out.row;
+  a.out_part = out.part;
+  a.residual = residual;
+  start_map(*this, fused.how, a, true, columns);
 }
 
 }  // namespace headwater::kernel::cuda

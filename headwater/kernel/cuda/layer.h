@@ -8,6 +8,7 @@
 // .cu files of this folder.
 #pragma once
 #include "headwater/kernel/cuda/arguments.h"
+#include "headwater/kernel/cuda/pairs.h"
 #include "headwater/kernel/maps.h"
 
 namespace headwater::kernel::cuda {
@@ -54,6 +55,10 @@ struct Layer {
 
   /// Rows begin ... end - 1 of F, where Reduce::sum is the mean: out [end - begin, keys].
   void map(const Fused& fused, const float* lse, int begin, int end, float* out) const;
+
+  /// The same rows of (1 - residual) F + residual I, columns 0 ... columns - 1 of them, as pairs.
+  void map_pairs(const Fused& fused, const float* lse, int begin, int end, int columns,
+                 float residual, const Pairs& out) const;
 };
 
 }  // namespace headwater::kernel::cuda

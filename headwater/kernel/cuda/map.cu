@@ -1,8 +1,10 @@
-// The fused map of all heads in one pass: out[i, j] = fuse_h exp(s_hij - lse_hi), float32.
+// The fused map of all heads in one pass: F[i, j] = fuse_h exp(s_hij - lse_hi), and out =
+// (1 - residual) F + residual I.
 //
 // A block has a tile of the map and goes over the heads; heads x n x n never exists. A tile above
 // the diagonal of a causal map is written as zeros. Blocks: key tiles x query tiles. Macros: FUSE 0
-// mean, 1 maximum, 2 minimum.
+// mean, 1 maximum, 2 minimum; PAIRS 1 writes pairs, 0 float32.
+#include "pairs.cuh"
 #include "scores.cuh"
 #include "tile.cuh"
 
@@ -21,15 +23,20 @@ __device__ void load_head(const Arguments& a, Element* queries, Element* keys, i
                             a.k_row, k0, a.keys);
 }
 
+__device__ float mixed(const Arguments& a, float value, int query, int key) {
+  return (1 - a.residual) * value + (key == a.first + query ? a.residual : 0.f);
+}
+
 __device__ void write(const Arguments& a, int query, int key, float left, float right) {
   if (query >= a.query_end || key >= a.keys) return;
-  float* to = a.out + (query - a.query_begin) * a.out_row + key;
-  if (key + 1 < a.keys && a.out_row % 2 == 0) {
-    *reinterpret_cast<float2*>(to) = make_float2(left, right);
-  } else {
-    to[0] = left;
-    if (key + 1 < a.keys) to[1] = right;
-  }
+  left = mixed(a, left, query, key);
+  right = mixed(a, right, query, key + 1);
+  const long long at = (query - a.query_begin) * a.out_row + key;
+#if PAIRS
+  write_pairs(reinterpret_cast<unsigned short*>(a.out) + at, a.out_part, left, right);
+#else
+  write_floats(a.out + at, left, right, key + 1 < a.keys, a.out_row);
+#endif
 }
 
 }  // namespace

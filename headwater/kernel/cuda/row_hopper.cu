@@ -17,31 +17,12 @@ namespace {
 constexpr int keys_per_block = 256, consumers = 256, copiers = 128;  // one warp of these copies
 constexpr int box_bytes = TILE * 128, boxes = SIZE / 64, tile_bytes = box_bytes * boxes;
 
-struct alignas(64) TensorMap {
-  unsigned long long words[16];
-};
-
 struct Shared {
   unsigned char tiles[STAGES][tile_bytes];
   float lse[STAGES][TILE];
   float weights[STAGES][ROWS][TILE];
   unsigned long long full[STAGES], empty[STAGES];
 };
-
-// The place of a tile in the ring, and how often the ring was gone round.
-struct Place {
-  int stage = 0, round = 0;
-  __device__ void next() {
-    if (++stage == STAGES) {
-      stage = 0;
-      round ^= 1;
-    }
-  }
-};
-
-__device__ unsigned address(const void* in_shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(in_shared));
-}
 
 __device__ void copy_tiles(const Arguments& a, const TensorMap& queries, Shared& in, int head,
                            int begin, int end) {

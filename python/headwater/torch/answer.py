@@ -15,6 +15,7 @@ from ..errors import Error
 from ..image import ImageTokens, named
 from ..source import Source, read_words
 from .images import places_of
+from .kernels import Layer, multiplies_pairs, sums_to_one
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
@@ -105,12 +106,18 @@ class Answer:
             keep = keep if keep is None else keep.to(record.device)
             return fold(record, item, keep, rows, options, as_it_is, given)
 
+        def kernel(item: int, layer: int) -> Layer:
+            record, keep = self.records[layer], self.real[item]
+            return Layer(record, item, keep if keep is None else keep.to(record.device))
+
         one_place = len({record.device for record in self.records}) == 1
+        multiplies = one_place and self.device.type == "cuda" and all(sums_to_one(record) for record in self.records)
         return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
                     coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
                     images=self.images,
-                    fold=folded if self.device.type == "cuda" else None)
+                    fold=folded if self.device.type == "cuda" else None,
+                    kernels=kernel if multiplies and multiplies_pairs(self.device) else None)
 
 
 def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:

@@ -15,6 +15,7 @@ from .. import _engine
 from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
+from .all_rows import all_rows
 from .products import product
 from .rows import Rows, first_rows, trusted
 
@@ -126,6 +127,9 @@ def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
         order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
         few = few_rows(maps, item, words, rows, order)
         return [few.values.to(maps.device)], int(few.empty)
+    whole = None if by_layer else all_rows(maps, item, words, range(begin, end))
+    if whole is not None:
+        return [pick(whole, rows)], 0
     out = []
     lower, coarse = maps.lower(item), maps.coarse
     for map, gone in prepared(maps, item, words, range(begin, end)):

@@ -7,7 +7,7 @@ one_pass.py can, the engine computes instead of sdpa. Eager attention is not in 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 import torch
 from torch import Tensor
@@ -57,15 +57,15 @@ def rename_eager(capture: Recording, mapping: Any) -> None:
             switches.replace(capture, config, "_attn_implementation_internal", lambda _: EAGER)
 
 
-def usable(model: Any) -> bool:
-    """Whether all attention of this model goes through the registry."""
+def usable(model: Any, modules: Iterable[torch.nn.Module] | None = None) -> bool:
+    """Whether all attention of this model goes through the registry. `modules` are its own, if they are known."""
     transformers = sys.modules.get("transformers")
     if transformers is None or not isinstance(model, transformers.PreTrainedModel) or registry() is None:
         return False
     can = getattr(model, "_can_set_attn_implementation", None)
     if can is None or not can():
         return False
-    inner = [module for module in model.modules() if isinstance(module, transformers.PreTrainedModel)]
+    inner = [module for module in (model.modules() if modules is None else modules) if isinstance(module, transformers.PreTrainedModel)]
     return all(module._can_set_attn_implementation() for module in inner)
 
 
@@ -130,8 +130,8 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
         assert current is not None
         record.sights = current.sights
         capped = record.softcap is not None or record.sinks is not None
-        asked = any(one._asked_for_weights(words) for one in owners)
-        if original is None and capped and not record.dropout and not asked:
+        if original is None and capped and not record.dropout and \
+                not any(one._asked_for_weights(words) for one in owners):
             weights: Tensor | None = None
             out = blocked(record, value)
         elif is_sdpa(original) and words.get("cache") is None and serves(record, value):

@@ -15,6 +15,7 @@ from torch import Tensor
 from .. import _engine
 from ..errors import Error
 from .blocks import Positions, heads_of
+from .pairs import Pairs
 from .record import PassingOn, Record
 
 NUMBERS = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32", torch.bool: "bool"}
@@ -96,6 +97,16 @@ def serves(record: Record) -> bool:
     return status(record.device)[0] and kind_of(record) not in _refused
 
 
+def sums_to_one(record: Record) -> bool:
+    """Whether the kernels take a record, and the rows of its maps sum to 1."""
+    return serves(record) and record.sinks is None
+
+
+def multiplies_pairs(device: torch.device) -> bool:
+    """Whether the kernels multiply maps on a device that they run on."""
+    return _engine.cuda_multiplies_pairs(number_of(device))
+
+
 def rows_of(heads: Tensor, real: Positions) -> Tensor:
     """[H, n, d] of the real positions. Without a copy where they lie side by side, as in most padded batches."""
     heads = heads.detach()
@@ -172,6 +183,13 @@ class Layer:
         out = torch.empty(len(rows), self.n, device=self.record.device)
         self._call.map(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, out.data_ptr())
         return out
+
+    def map_pairs(self, fuse: str, rows: range, columns: int, residual: float, given: bool, out: Pairs) -> None:
+        """Some rows of (1 - residual) map + residual identity, their first columns, as pairs."""
+        self._call.map_pairs(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, columns, residual, out.told)
+
+    def refuse(self, why: Error) -> None:
+        refuse(self.record, why)
 
     def row_sums(self, fuse: str, given: bool = True) -> Tensor | None:
         """The sum of each row of the fused map, [n]; None where all are 1."""

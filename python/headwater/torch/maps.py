@@ -17,6 +17,7 @@ from ..source import from_layers, layers_of, read_words, refuse_capture_words, s
 from .device import fused
 
 if TYPE_CHECKING:
+    from .kernels import Layer
     from .rows import Rows as FewRows
 
 SUM_TOLERANCE = 1e-2  # how far the engine lets the sum of a row be from 1
@@ -49,6 +50,8 @@ class Maps:
     notes: Callable[[int], list[str]] = no_notes  # of an item, once its maps are made
     images: list[list[ImageTokens]] = field(default_factory=list)  # of each item, of a vision-language model
     fold: Fold | None = None  # rows through a layer without its map; returns None where it needs the map
+    # Item and layer as headwater's kernels take them, if they can multiply maps; rows of the maps sum to 1, or are NaN.
+    kernels: Callable[[int, int], Layer] | None = None
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))

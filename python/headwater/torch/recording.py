@@ -17,7 +17,8 @@ from ..source import Source
 from . import eager, interface, patch, switches
 from .answer import Answer, answer_of
 from .maps import Maps
-from .passes import Frames, Generated, Pass, glimpse_of, is_attention, raised
+from .passes import Frames, Generated, Pass, glimpse_of, raised
+from .quiet import watched
 from .record import Record
 from .stacks import Layout, Stack, listed, stacks_of
 
@@ -35,13 +36,6 @@ def uncompiled(model: torch.nn.Module) -> torch.nn.Module:
     """The model that torch.compile wrapped, or the model itself."""
     inner = getattr(model, "_orig_mod", None)
     return inner if isinstance(inner, torch.nn.Module) else model
-
-
-def calls_attention(module: torch.nn.Module) -> bool:
-    """Whether a module may call attention, or modules that do; most of torch's own layers never do."""
-    kind = type(module)
-    return not kind.__module__.startswith("torch.nn.modules.") or is_attention(module) or \
-        next(module.children(), None) is not None
 
 
 class Recording:
@@ -96,8 +90,8 @@ class Recording:
 
     def __enter__(self) -> Self:
         way = self.how
-        if way is None and interface.usable(self.model):
-            way = "interface"
+        usable = way in (None, "interface") and interface.usable(self.model, self._names)
+        way = "interface" if usable else way
         self._frames.opened_by = threading.get_ident()
         self._way = way
         try:
@@ -107,7 +101,7 @@ class Recording:
                 modules = list(self._matched) if self._chosen is not None else eager.likely(self)
                 eager.begin(self, modules)
             self._hook()
-            if way == "interface" and not interface.usable(self.model):
+            if way == "interface" and not usable:
                 raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave `how` "
                             "out")
             if self.how in (None, "interface"):
@@ -147,8 +141,9 @@ class Recording:
             self._ended(self._frames.leave(module, out, raised(out)), out)
 
         alone = isinstance(self.model, torch.nn.MultiheadAttention)  # its forward is replaced already
+        calling = set(watched(self._names))
         for module in self._names:
-            if (module is not self.model or alone) and calls_attention(module):
+            if module in calling and (module is not self.model or alone):
                 self._handles.append(module.register_forward_pre_hook(enter, with_kwargs=True))
                 self._handles.append(module.register_forward_hook(leave, always_call=True))
             if hasattr(type(module), "get_compiled_call"):

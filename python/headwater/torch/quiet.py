@@ -1,0 +1,85 @@
+"""Modules that can never call attention, by their code: norms, activations, feed-forward blocks.
+
+A capture watches the calls of all others. Watching costs Python's time for each call, which is longer than a GPU's for a
+short text.
+"""
+from __future__ import annotations
+
+import builtins
+import dis
+import math
+import re
+from functools import lru_cache
+from types import FunctionType
+from typing import Any, Mapping
+
+import torch
+
+MATHS = (torch, torch.nn, torch.nn.functional, math)
+ANYTHING = (getattr, eval, exec, __import__, globals, locals, vars)  # what can name a function without its name
+LOUD = re.compile("attention|attn|softmax|matmul|bmm|einsum|sdpa", re.IGNORECASE)  # what attention is made of
+
+
+def watched(names: Mapping[torch.nn.Module, str]) -> list[torch.nn.Module]:
+    """The modules of a model whose calls matter: those that may call attention, or modules that do, and those with a number
+    for a name, which may be layers, with attention or without. In doubt all.
+    """
+    known: dict[torch.nn.Module, bool] = {}
+    return [module for module in names if not is_quiet(module, names, known) and not is_leaf_of_torch(module)]
+
+
+def is_leaf_of_torch(module: torch.nn.Module) -> bool:
+    """Whether a module is one of torch's own layers: linear, norm, dropout."""
+    return not module._modules and is_torchs(type(module))
+
+
+@lru_cache(maxsize=1024)
+def is_torchs(kind: type[torch.nn.Module]) -> bool:
+    return kind.__module__.startswith("torch.nn.modules.") and not LOUD.search(kind.__name__)
+
+
+def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], known: dict[torch.nn.Module, bool]) -> bool:
+    """Whether a module and all within it do arithmetic of torch's alone, and none has a number for a name."""
+    found = known.get(module)
+    if found is None:
+        found = known[module] = is_leaf_of_torch(module) or has_quiet_code(type(module)) and \
+            not names.get(module, "0").rpartition(".")[2].isdigit() and \
+            not any(callable(value) for name, value in vars(module).items() if name[0] != "_") and \
+            all(is_quiet(one, names, known) for one in module._modules.values() if one is not None)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def has_quiet_code(kind: type[torch.nn.Module]) -> bool:
+    return is_torchs(kind) or not LOUD.search(kind.__name__) and is_quiet_function(kind, kind.forward, frozenset())
+
+
+def is_arithmetic(found: Any, name: str) -> bool:
+    """Whether what a global name stands for is one of MATHS, a constant or a plain function of Python's own."""
+    if isinstance(found, (int, float, str, torch.dtype)) or any(found is one for one in MATHS):
+        return True
+    return found is not None and found is getattr(builtins, name, None) and found not in ANYTHING
+
+
+def is_quiet_function(kind: type[torch.nn.Module], function: Any, callers: frozenset[Any]) -> bool:
+    """Whether a function of a class names only arithmetic, and methods of the class that do the same."""
+    if not isinstance(function, FunctionType) or function.__closure__ or hasattr(function, "__wrapped__"):
+        return False  # a decorator can do anything
+    callers |= {function}
+    for step in dis.get_instructions(function):
+        name = step.argval
+        if not isinstance(name, str) or not step.opname.startswith(("LOAD_", "IMPORT_")):
+            continue
+        if LOUD.search(name) or step.opname.startswith("IMPORT_") or step.opname in ("LOAD_DEREF", "LOAD_CLOSURE"):
+            return False
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found = function.__globals__.get(name, getattr(builtins, name, None))
+            if not is_arithmetic(found, name):
+                return False
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            method = getattr(kind, name, None)  # of self, if the name is said of self
+            own = getattr(torch.nn.Module, name, None)
+            if isinstance(method, property) or isinstance(method, FunctionType) and method is not own and \
+                    method not in callers and not is_quiet_function(kind, method, callers):
+                return False
+    return True
