@@ -64,6 +64,11 @@ def row_names(result: Attribution) -> list[str]:
     return [labels[row] for row in result.rows]
 
 
+def name_of(result: Attribution) -> str:
+    """The method, and of relevance what it is for."""
+    return result.method if result.relevance is None else f"relevance for '{result.relevance['target']['name']}'"
+
+
 def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vmax: float | None = None) -> Any:
     """The figure of one result: [rows, n], or layers x tokens for one row by layer."""
     plt = pyplot()
@@ -80,10 +85,10 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
         _, ax = plt.subplots(figsize=(size, min(2 + 0.25 * values.shape[0], 14)), layout="constrained")
     columns = _engine.labels(result.tokens)
     draw(ax, values, [columns[j] for j in result.columns] if result.columns else columns, names, vmax=vmax,
-         bar="relevance: red for, blue against" if result.has_signs else result.method, signs=result.has_signs)
+         bar="red: for, blue: against" if result.has_signs else result.method, signs=result.has_signs)
     ax.set_xlabel("input tokens")
     ax.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
-    ax.set_title(title if title is not None else result.label or result.method)
+    ax.set_title(title if title is not None else result.label or name_of(result))
     return show(ax.figure) if own else ax.figure
 
 

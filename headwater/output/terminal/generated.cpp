@@ -51,7 +51,9 @@ std::string terminal(const Generated& result, const Filter& filter, bool colour,
   const std::vector<std::string> outputs = output_labels(last);
   const std::vector<bool> shown = kept(filter, last.source.tokens);
   std::vector<std::vector<std::string>> lines = {{"", "generated",
-                                                  result.target ? "source" : "prompt",
+                                                  result.target ? "source"
+                                                  : follows     ? "from prompt"
+                                                                : "prompt",
                                                   follows ? "speak for it" : "leans on"}};
   std::vector<bool> right = {true, false, true, false};
   std::vector<std::string> target_labels;

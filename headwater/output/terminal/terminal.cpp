@@ -175,7 +175,7 @@ std::string one_column(const Attribution& result) {
   for (const CutArc& arc : *result.cut)
     lines.push_back(
         {std::to_string(arc.layer), name(arc.from), name(arc.to), number_text(arc.capacity)});
-  return out + "\nlimited by these weights, which add up to it\n" +
+  return out + "\nThe flow is limited by these weights; they sum to it:\n" +
          table(lines, {true, false, false, true});
 }
 
