@@ -1,4 +1,6 @@
 // Parse, run, print one error.
+#include <fcntl.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -11,6 +13,15 @@
 #include "headwater/core/error.h"
 
 namespace {
+
+// What was closed before we began would be the next file that is opened, and get our messages. Each
+// is opened in the direction that it is not used in, so that using it fails as before.
+void keep_closed_what_is_closed() {
+  for (const int standard : {0, 1, 2})
+    if (fcntl(standard, F_GETFD) < 0 &&
+        open("/dev/null", standard == 0 ? O_WRONLY : O_RDONLY) != standard)
+      return;  // nothing to open: files may still come out in its place
+}
 
 int say(const std::string& what, int status) {
   std::fprintf(stderr, "headwater: %s\n", headwater::cli::spelled_for_terminal(what).c_str());
@@ -37,6 +48,7 @@ int run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
+  keep_closed_what_is_closed();
   headwater::cli::handle_signals();
   try {
     return run(count, words);

@@ -48,6 +48,8 @@ void clean_up_and_die(int number) {
 
 void explain_shortened_file(int number, siginfo_t* about, void*) {
   const char* file = mapped_file_at(about->si_addr);
+  // A file past those that have a name here, or one that a library mapped, such as a font.
+  if (!file && about->si_code == BUS_ADRERR) file = "one of its files";
   if (!file) return clean_up_and_die(number);
   remove_unfinished_files();
   put("headwater: ");

@@ -75,17 +75,19 @@ MappedFile::MappedFile(const std::string& path) {
     fail("{}: cannot be mapped ({}), expected a file on a disk; copy it to one", path,
          std::strerror(errno));
   data_ = static_cast<const std::byte*>(memory);
+  slot_ = remember(path, data_, size_);  // before its bytes are looked at
   if (is_lfs_pointer(bytes())) {
-    munmap(memory, size_);
+    unmap();
     fail(
         "{}: is a Git LFS pointer of {} bytes, expected the file that it stands for; run 'git lfs "
         "pull' in its folder",
         path, about.st_size);
   }
-  slot_ = remember(path, data_, size_);
 }
 
-MappedFile::~MappedFile() {
+MappedFile::~MappedFile() { unmap(); }
+
+void MappedFile::unmap() noexcept {
   if (slot_ >= 0) {
     mapped[static_cast<size_t>(slot_)].begin = nullptr;
     mapped[static_cast<size_t>(slot_)].taken = false;

@@ -19,6 +19,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
+  void unmap() noexcept;
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
   int slot_ = -1;  // of its name, for mapped_file_at()

@@ -37,6 +37,10 @@ int remember_part(const std::string& path) {
   return -1;
 }
 
+void forget_part(int slot) {
+  if (slot >= 0) part_names[static_cast<size_t>(slot)].state = 0;
+}
+
 // A name that no other process has: process numbers repeat across containers that share a folder.
 // It does not contain the name of the file, which may be as long as a name can be.
 std::string fresh_name(const std::string& folder) {
@@ -93,11 +97,9 @@ void OutputFile::open_beside(const std::string& folder) {
   file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     temporary_ = fresh_name(folder);
+    slot_ = remember_part(temporary_);  // first, or a signal between the two would leave it
     file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0)
-      slot_ = remember_part(temporary_);
-    else
-      temporary_.clear();
+    if (file_ < 0) forget_part(slot_);
   }
   if (file_ < 0)
     fail("{}: cannot be written ({}), expected a writable folder; choose another place", path_,
@@ -107,7 +109,7 @@ void OutputFile::open_beside(const std::string& folder) {
 OutputFile::~OutputFile() {
   if (file_ >= 0) close(file_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
-  if (slot_ >= 0) part_names[static_cast<size_t>(slot_)].state = 0;
+  forget_part(slot_);
 }
 
 void OutputFile::write(std::string_view bytes) {

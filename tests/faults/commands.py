@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Command:
     files: dict[str, bytes] = field(default_factory=dict)
     printed: bytes = b""
     answer: bytes = b""  # of a server
+    seconds: float = 0.0  # that it takes when nothing goes wrong
 
     def __str__(self):
         return " ".join(self.words)
@@ -39,6 +41,10 @@ class Command:
     def in_python(self):
         """Whether it is a command of the Python package."""
         return self.words[0] in ("attribute", "summarise")
+
+    def is_slow(self):
+        """Whether fewer trials of it must do."""
+        return self.in_python() or self.words[0] == "demo"
 
     def draws(self):
         return any(name.endswith((".png", ".svg", ".pdf")) for name in self.files)
@@ -57,8 +63,11 @@ LINES = [
     "rollout IN/a.npy -o OUT/x.pdf",
     "rollout IN/a.npy --discard 0.2 -o OUT/x.html",
     "rollout verb-number --text SENTENCE --row cls",
+    "rollout IN/model --text SENTENCE -o OUT/x.json",
+    "rollout IN/old --text SENTENCE --row cls",
     "rollout shapes --image IN/image.png --row cls -o OUT/x.png",
     "flow IN/a.npy -o OUT/x.json",
+    "flow IN/a.npy --threads 1000 -o OUT/x.json",
     "raw IN/a.npy --layer 1 -o OUT/x.npy",
     "average IN/a.npy -o OUT/x.json",
     "metrics IN/a.npy -o OUT/x.json",
@@ -72,7 +81,9 @@ LINES = [
     "info IN/a.npz",
     "info verb-number --text SENTENCE",
     "models",
+    "demo --folder OUT/",
     "completion bash",
+    "--help",
     "serve verb-number --port 0",
     "attribute verb-number IN/rows.jsonl -o OUT/ --block 4 --threads 2",
     "attribute verb-number IN/rows.parquet -o OUT/ --method rollout --row 0 --keep label",
@@ -103,8 +114,19 @@ def make_inputs(folder):
     done = Command("attribute verb-number IN/rows.jsonl -o IN/done --block 4".split())
     if PACKAGE:
         subprocess.run(done.line(folder, folder), check=True, stderr=subprocess.DEVNULL, env=environment())
+    shutil.copytree(ROOT / "models/verb-number", folder / "model")
+    make_old_model(folder / "old")
     from PIL import Image
     Image.fromarray(random.integers(0, 255, (32, 32, 3), dtype="u1")).save(folder / "image.png")
+
+
+def make_old_model(folder):
+    """The same model with its weights in a file that PyTorch wrote."""
+    import torch
+    from safetensors.torch import load_file
+    shutil.copytree(ROOT / "models/verb-number", folder)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
 
 
 def environment(**more):
@@ -122,7 +144,7 @@ def result(command, inputs, place):
     if command.serves():
         client = Client(process, 60)
         client.find()
-        said = answer(client.host, client.token)
+        said = answer(client.host, client.token, 60)
         client.end()
         shown = b""
     else:
@@ -138,7 +160,10 @@ def prepared(inputs, scratch, wanted=""):
         if wanted not in str(command):
             continue
         # In the trials' own folder: a page names the files of its command line.
-        first, second = (result(command, inputs, scratch / "out") for _ in range(2))
+        first = result(command, inputs, scratch / "out")
+        begun = time.monotonic()
+        second = result(command, inputs, scratch / "out")
+        command.seconds = time.monotonic() - begun
         if first != second:
             raise SystemExit(f"two runs of the same line differ: {command}")
         if first[0] not in (0, 1, 2):

@@ -31,8 +31,8 @@ def built_library(folder):
 def trials(bench, kinds, sample):
     """(kind, command, name, trial), all in turn, or without end by chance from all kinds."""
     everything = bench.commands
-    slow = [command for command in everything if command.in_python()]  # seconds each
-    quick = [command for command in everything if not command.in_python()]
+    slow = [command for command in everything if command.is_slow()]  # seconds each
+    quick = [command for command in everything if not command.is_slow()]
     if not sample:
         for kind in kinds:
             for bench.commands, most in ((quick, 60), (slow, 6)):

@@ -1,6 +1,7 @@
 // Preloaded into the command: from the start of main on, the FAULT_AT-th call of FAULT_CALL fails with FAULT_ERRNO,
 // or, with FAULT_LASTING, that call and all after it. FAULT_ERRNO=short halves what read and write take instead.
-// With FAULT_FROM it begins only when a path is opened that starts with that.
+// With FAULT_FROM it begins only when a path is opened that starts with that. With FAULT_NO_TMPFILE the file system has
+// no files without a name.
 // At the end the number of calls of each kind goes to the file FAULT_COUNT, so that a harness knows how far it can go.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,7 +32,7 @@ static enum Call call = CALLS;
 static const char* count_file;
 static const char* from;
 static long at;
-static int error_number, lasting, halve;
+static int error_number, lasting, halve, no_tmpfile;
 static atomic_int begun;
 
 // Whether this call is the one that fails.
@@ -64,6 +65,7 @@ static int counted_main(int count, char** words, char** environment) {
     error_number = atoi(text);
   }
   lasting = getenv("FAULT_LASTING") != NULL;
+  no_tmpfile = getenv("FAULT_NO_TMPFILE") != NULL;
   count_file = getenv("FAULT_COUNT");
   from = getenv("FAULT_FROM");
   atexit(count_at_end);
@@ -99,6 +101,12 @@ static void opens(const char* path) {
   if (from && strncmp(path, from, strlen(from)) == 0) atomic_store(&begun, 1);
 }
 
+static int refused(int flags) {
+  if (!no_tmpfile || (flags & __O_TMPFILE) == 0) return 0;
+  errno = EOPNOTSUPP;
+  return 1;
+}
+
 // open takes a mode only where it makes a file.
 #define OPEN_MODE(flags) \
   mode_t mode = 0; \
@@ -113,13 +121,13 @@ int open(const char* path, int flags, ...) {
   REAL(open);
   OPEN_MODE(flags)
   opens(path);
-  return fails(OPEN) ? -1 : real(path, flags, mode);
+  return refused(flags) || fails(OPEN) ? -1 : real(path, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   REAL(open64);
   OPEN_MODE(flags)
   opens(path);
-  return fails(OPEN) ? -1 : real(path, flags, mode);
+  return refused(flags) || fails(OPEN) ? -1 : real(path, flags, mode);
 }
 // Pipes and events never fail, whatever happens to the disk; and a sentence needs standard error.
 static int is_file(int file) {

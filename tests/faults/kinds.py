@@ -7,19 +7,21 @@ import resource
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 from commands import HEADWATER
 from judge import Run
 
 ERRORS = {
-    "open": [errno.EACCES, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO],
+    "open": [errno.EACCES, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EINTR, errno.ENOENT, errno.ENOSPC,
+             errno.EROFS, errno.EOPNOTSUPP],
     "read": [errno.EIO, errno.EINTR, "short"],
-    "write": [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR, "short"],
-    "rename": [errno.EACCES, errno.EXDEV, errno.ENOSPC, errno.EROFS],
-    "linkat": [errno.EACCES, errno.ENOSPC, errno.EOPNOTSUPP],
-    "fsync": [errno.EIO, errno.ENOSPC],
-    "mmap": [errno.ENOMEM, errno.EAGAIN],
+    "write": [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EINTR, "short"],
+    "rename": [errno.EACCES, errno.EXDEV, errno.ENOSPC, errno.EROFS, errno.EIO],
+    "linkat": [errno.EACCES, errno.ENOSPC, errno.EOPNOTSUPP, errno.EEXIST, errno.ENOENT],
+    "fsync": [errno.EIO, errno.ENOSPC, errno.EINVAL],
+    "mmap": [errno.ENOMEM, errno.EAGAIN, errno.ENODEV, errno.ENFILE],
     "pthread_create": [errno.EAGAIN],
 }
 
@@ -40,6 +42,13 @@ class Bench:
         if done.returncode != 0:
             print("limits on processes are not tried: another user cannot run the command where it is", flush=True)
         return done.returncode == 0
+
+    def inputs_of(self, command):
+        """The names of the files that a command reads."""
+        given = [self.inputs / word.removeprefix("IN/") for word in command.words if word.startswith("IN/")]
+        read = ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin")
+        files = [path / name for path in given for name in read] + given
+        return [str(path.relative_to(self.inputs)) for path in files if path.is_file()]
 
     def injected(self, command, **env):
         """The environment of a command in which calls fail; in Python only after it has opened its input."""
@@ -147,19 +156,24 @@ def limits(bench, most):
 
 
 def signals(bench, most):
-    """SIGINT, SIGTERM, SIGHUP and SIGKILL at moments of chance."""
+    """SIGINT, SIGTERM, SIGHUP and SIGKILL at moments of chance, with and without files that need no name."""
     for command in bench.commands:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             for _ in range(most):
-                wait = bench.random.uniform(0, 0.12)
+                wait = bench.random.uniform(0, 1.2) * command.seconds
+                env = bench.random.choice([{}, {"LD_PRELOAD": str(bench.library), "FAULT_NO_TMPFILE": "1"}])
 
-                def trial(place, command=command, number=number, wait=wait):
-                    run = Run(command, bench.inputs, place, may_die_by=(number,),
+                def trial(place, command=command, number=number, wait=wait, env=env):
+                    run = Run(command, bench.inputs, place, env, may_die_by=(number,),
                               preexec_fn=None if number == signal.SIGKILL else lambda: signal.signal(number, signal.SIG_DFL))
-                    time.sleep(wait)
-                    run.process.send_signal(number)
-                    return run.wrong()
-                yield command, f"{number.name} after {wait * 1000:.0f} ms", trial
+                    timer = threading.Timer(wait, run.process.send_signal, [number])
+                    timer.start()  # meanwhile a server is asked
+                    wrong = run.wrong()
+                    timer.cancel()
+                    timer.join()
+                    return wrong
+                named = " without nameless files" if env else ""
+                yield command, f"{number.name} after {wait * 1000:.0f} ms{named}", trial
 
 
 def surroundings(bench, most):
@@ -172,13 +186,20 @@ def surroundings(bench, most):
                 return "exit 0, though nothing could be printed"
             return wrong
 
-    def closed(descriptor):
+    def closed(*descriptors):
         def trial(place, command):
-            # The descriptor is closed in the child, so what it would have carried cannot be compared.
-            run = Run(command, bench.inputs, place, preexec_fn=lambda: os.close(descriptor))
-            wrong = run.wrong(printed=descriptor != 1)
-            return None if descriptor == 2 and run.status in (1, 2) and wrong and "0 lines" in wrong else wrong
+            # They are closed in the child, so what they would have carried cannot be compared.
+            run = Run(command, bench.inputs, place, preexec_fn=lambda: [os.close(number) for number in descriptors])
+            wrong = run.wrong(printed=1 not in descriptors)
+            return None if 2 in descriptors and run.status in (1, 2) and wrong and "0 lines" in wrong else wrong
         return trial
+
+    def nobody_reads(place, command):
+        reader, writer = os.pipe()
+        os.close(reader)
+        run = Run(command, bench.inputs, place, may_die_by=(signal.SIGPIPE,), stdout=writer)
+        os.close(writer)
+        return run.wrong(printed=False)
 
     def with_environment(**env):
         return lambda place, command: Run(command, bench.inputs, place, env).wrong()
@@ -196,9 +217,11 @@ def surroundings(bench, most):
 
     kinds = {"standard output is full": full, "standard input is closed": closed(0),
              "standard output is closed": closed(1), "standard error is closed": closed(2),
+             "all three are closed": closed(0, 1, 2), "nobody reads standard output": nobody_reads,
              "LC_ALL=tr_TR.UTF-8": with_environment(LC_ALL="tr_TR.UTF-8"),
              "LC_ALL=nonsense": with_environment(LC_ALL="nonsense"), "LC_ALL=C": with_environment(LC_ALL="C"),
              "no home": with_environment(HOME="/nonexistent"),
+             "no nameless files": with_environment(LD_PRELOAD=str(bench.library), FAULT_NO_TMPFILE="1"),
              "no fonts": with_environment(FONTCONFIG_FILE="/dev/null"),
              "two writers": two_writers, "its folder is replaced": no_folder}
     for command in bench.commands:
@@ -207,7 +230,7 @@ def surroundings(bench, most):
 
 
 def changing_inputs(bench, most):
-    """Inputs that are cut short, replaced or grow while they are read."""
+    """Inputs that are cut short, replaced, written over or grow while they are read."""
     def cut(path, size):
         os.truncate(path, size // 3)
 
@@ -216,16 +239,20 @@ def changing_inputs(bench, most):
         other.write_bytes(os.urandom(size))
         other.rename(path)
 
+    def write_over(path, size):
+        with open(path, "r+b") as file:
+            file.seek(size // 4)
+            file.write(os.urandom(size // 2))
+
     def grow(path, size):
         with open(path, "ab") as file:
             file.write(b"\0" * 4096)
 
     for command in bench.commands:
-        used = [word.removeprefix("IN/") for word in command.words if word.startswith("IN/") and word not in ("IN/none.npy", "IN/done")]
-        for name in used:
-            for change in (cut, replace, grow):
+        for name in bench.inputs_of(command):
+            for change in (cut, replace, write_over, grow):
                 for _ in range(most):
-                    wait = bench.random.uniform(0, 0.03)
+                    wait = bench.random.uniform(0, 0.8) * command.seconds
 
                     def trial(place, command=command, name=name, change=change, wait=wait):
                         inputs = place.with_name(place.name + "-in")

@@ -9,17 +9,18 @@ import time
 
 QUESTION = json.dumps({"model": "verb-number", "text": "The keys to the cabinet", "row": "cls"})
 ADDRESS = re.compile(rb"http://(127\.0\.0\.1:(\d+))/#token=([0-9a-f]{32})")
-PATIENCE = 5.0  # seconds for an answer
 
 
-def answer(host, token):
-    """The last line of the answer to QUESTION; b"" if the connection was dropped."""
-    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
+def answer(host, token, seconds):
+    """The last line of the answer to QUESTION; b"" if the connection was dropped, None if there is no answer."""
+    connection = http.client.HTTPConnection(host, timeout=seconds)
     try:
         connection.request("POST", "/ask", QUESTION, {"Origin": f"http://{host}", "Content-Type": "application/json",
                                                       "X-Headwater-Token": token})
         response = connection.getresponse()
         return response.read().splitlines()[-1] if response.status == 200 else b""
+    except TimeoutError:
+        return None
     except (OSError, http.client.HTTPException, IndexError):
         return b""
     finally:
@@ -60,11 +61,13 @@ class Client:
         """What is wrong with its answers, or None. `recovers`: a second question is answered right."""
         if self.host is None:
             return None
-        first = answer(self.host, self.token)
+        first = answer(self.host, self.token, self.seconds / 2)
+        if recovers and first is None:
+            return f"does not answer in {self.seconds / 2:.0f} s"
         if first and first != right and not is_sentence(first):
             return f"answers with {first[:300]!r}"
         if recovers and first != right and self.process.poll() is None:
-            second = answer(self.host, self.token)
+            second = answer(self.host, self.token, self.seconds / 2)
             if second != right and self.process.poll() is None:
                 return f"answers the second time with {second[:300]!r}"
         return None
@@ -77,7 +80,7 @@ class Client:
             return self.process.communicate(timeout=self.seconds)
         if self.host is None:  # nobody knows where it is: it ends by itself
             try:
-                return self.process.communicate(timeout=2)
+                return self.process.communicate(timeout=self.seconds)
             except subprocess.TimeoutExpired:
                 pass
         self.process.send_signal(signal.SIGTERM)

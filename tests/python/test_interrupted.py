@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +76,45 @@ def test_an_interrupt_ends_the_command_as_the_signal_does(number, small, tmp_pat
     process.communicate(timeout=10)
     assert process.returncode == -number
     assert files_in(out) == ["x.json"]
+
+
+def test_what_was_closed_before_is_not_a_file_of_ours(small, tmp_path):
+    pipe = tmp_path / "x.json"
+    os.mkfifo(pipe)  # nobody reads it, so the command waits there
+    process = subprocess.Popen([HEADWATER, "rollout", small, "-o", pipe],
+                               preexec_fn=lambda: [os.close(number) for number in (0, 1, 2)])
+    time.sleep(0.5)
+    held = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in (0, 1, 2)]
+    process.kill()
+    process.wait(timeout=10)
+    assert held == ["/dev/null"] * 3
+
+
+def test_standard_output_that_is_closed_is_still_an_error(small):
+    process = subprocess.Popen([HEADWATER, "rollout", small], stderr=subprocess.PIPE, text=True, preexec_fn=lambda: os.close(1))
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 1 and "standard output: could not be written" in error
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_leaves_no_part_where_files_have_names_from_the_start(number, tmp_path):
+    """On some file systems, such as NFS, a file has a name while it is written."""
+    library = tmp_path / "inject.so"
+    source = Path(__file__).parents[1] / "faults/inject.c"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    big = tmp_path / "big.npy"
+    np.lib.format.open_memmap(big, mode="w+", dtype="f4", shape=(2, 1, 3000, 3000))[:] = 1 / 3000
+    out = tmp_path / "out"
+    out.mkdir()
+    process = start("rollout", big, "-o", out / "x.json", preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+                    env=os.environ | {"LD_PRELOAD": str(library), "FAULT_NO_TMPFILE": "1"})
+    end = time.monotonic() + 60
+    while not files_in(out) and time.monotonic() < end:
+        time.sleep(0.001)
+    assert files_in(out)[0].endswith(".part")
+    process.send_signal(number)
+    process.communicate(timeout=10)
+    assert process.returncode == -number and files_in(out) == []
 
 
 def test_a_filter_file_is_a_plain_file(small, tmp_path):

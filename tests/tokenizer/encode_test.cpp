@@ -1,6 +1,7 @@
 // Text to tokens, with tokenizers small enough to check by hand.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include "tests/tokenizer/made.h"
@@ -47,6 +48,19 @@ TEST(Tokenizer, WordPieceTakesTheLongestBeginningEachTime) {
   EXPECT_EQ(shorter.tokens, (Words{"[CLS]", "un", "##happ", "[SEP]"}));
   EXPECT_EQ(spans(shorter), (Spans{{0, 0}, {0, 2}, {2, 6}, {0, 0}}));
   EXPECT_EQ(bert().encode("unx").ids, (Ids{1, 0, 2}));
+}
+
+// A tokenizer.json may lift the limit on the length of words. A try of each end for each beginning
+// takes minutes here.
+TEST(Tokenizer, WordPieceTakesLongWordsInTimeThatGrowsWithThem) {
+  TokenizerJson made;
+  made.model =
+      R"({"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##",
+          "max_input_chars_per_word": 1000000, "vocab": {"?": 0, "a": 1, "##a": 2, "##aa": 3}})";
+  const auto begun = std::chrono::steady_clock::now();
+  const auto encoding = made.parse().encode(std::string(16'001, 'a'));
+  EXPECT_EQ(encoding.size(), 8001u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
 TEST(Tokenizer, OffsetsAreBytesOfTheTextThatWasGiven) {
