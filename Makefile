@@ -46,7 +46,7 @@ build/jupyter/installed: tests/notebook/requirements.txt
 .PHONY: faults
 faults: command ## break what the command stands on, thousands of times: allocations, system calls, limits, signals
 	@tools/setup venv
-	@$(PYTHON) tests/faults/faults.py
+	@$(PYTHON) tests/faults/faults.py --jobs "$$(nproc)"
 
 .PHONY: threads
 threads: ## all C++ tests under ThreadSanitizer

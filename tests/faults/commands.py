@@ -152,10 +152,10 @@ def result(command, inputs, place):
     return process.returncode, {path.name: path.read_bytes() for path in place.iterdir()}, shown, said
 
 
-def prepared(inputs, scratch, wanted=""):
+def prepared(inputs, scratch, wanted="", share=slice(None)):
     """The commands whose line has `wanted` in it, with what they give when nothing goes wrong. Fails if two runs differ."""
     out = []
-    for line in LINES:
+    for line in LINES[share]:
         command = Command([{"SENTENCE": SENTENCE, "PROMPT": PROMPT}.get(word, word) for word in line.split()])
         if wanted not in str(command):
             continue

@@ -38,6 +38,7 @@ from command import HEADWATER, fails, files_in, run
     (["rollout", "x.npz", "--head", "1", "--fuse", "max"], "together with --fuse"),
     (["gradient", "verb-number", "--text", "x", "--layer", "0", "--layers", "0:1"], "together with --layers"),
     (["generate", "facts", "--prompt", "x", "--seed", "-1"], "expected a whole number, 0 or more"),
+    (["generate", "facts", "--prompt", "x", "--count", "2147483647"], "--count 2147483647: expected 1 to 1000000 tokens"),
     (["evaluate", "facts", "--against", "gradeint"], "did you mean 'gradient'?"),
     (["rollout", "x.npz", "--discard"], "--discard"),
     (["rollout", "x.npz", "--by-layer=3"], "--by-layer"),
