@@ -17,6 +17,8 @@
 namespace headwater {
 namespace {
 
+constexpr const char* open_files = "/proc/self/fd";
+
 // The names of temporary files, where a signal handler finds them: no lock, no memory to allocate.
 // With more files than these at a time, the others have no name to clean up after a signal.
 struct PartName {
@@ -93,9 +95,11 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 }
 
 void OutputFile::open_beside(const std::string& folder) {
-  // A nameless file disappears however the process ends; not every file system has them.
-  file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+  // A nameless file disappears however the process ends; not every file system has them, and where
+  // /proc is missing they cannot get a name later.
+  const bool nameable = access(open_files, F_OK) == 0;
+  if (nameable) file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (!nameable || (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
     temporary_ = fresh_name(folder);
     slot_ = remember_part(temporary_);  // first, or a signal between the two would leave it
     file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -128,7 +132,7 @@ void OutputFile::flush() {
 }
 
 void OutputFile::name_it() {
-  const std::string open_file = fmt::format("/proc/self/fd/{}", file_);
+  const std::string open_file = fmt::format("{}/{}", open_files, file_);
   const std::string name = fresh_name(folder_);
   slot_ = remember_part(name);
   if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)

@@ -3,6 +3,13 @@
 #include <new>
 
 namespace headwater {
+namespace {
+
+// At its first use simdjson looks which processor this is, which takes memory, in functions that
+// may not throw: better now, while the program is loaded.
+[[maybe_unused]] const bool knows_the_processor = !simdjson::get_active_implementation()->name().empty();
+
+}  // namespace
 
 simdjson::padded_string pad_json(std::string_view text) {
   simdjson::padded_string padded(text);
