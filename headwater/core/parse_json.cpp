@@ -7,7 +7,8 @@ namespace {
 
 // At its first use simdjson looks which processor this is, which takes memory, in functions that
 // may not throw: better now, while the program is loaded.
-[[maybe_unused]] const bool knows_the_processor = !simdjson::get_active_implementation()->name().empty();
+[[maybe_unused]] const bool knows_the_processor =
+    !simdjson::get_active_implementation()->name().empty();
 
 }  // namespace
 

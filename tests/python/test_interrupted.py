@@ -118,6 +118,16 @@ def test_an_interrupt_leaves_no_part_where_files_have_names_from_the_start(numbe
     assert process.returncode == -number and files_in(out) == []
 
 
+def test_files_are_written_where_proc_is_missing(small, tmp_path):
+    without = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "-"]
+    if subprocess.run([*without, "true"], capture_output=True).returncode != 0:
+        pytest.skip("no namespace without /proc can be made here")
+    out = tmp_path / "out"
+    out.mkdir()
+    subprocess.run([*without, HEADWATER, "rollout", small, "-o", out / "x.json"], check=True)
+    assert files_in(out) == ["x.json"]
+
+
 def test_a_filter_file_is_a_plain_file(small, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
