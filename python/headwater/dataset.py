@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
 
+import numpy as np
+
 from .arrays import is_torch, to_numpy
 from .errors import Error
 from .saved import Output, write_text, write_whole
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("mean_attention", "max_attention", "attention_entropy", "attention_concentration", "rollout_max",
            "rollout_entropy", "seq_length")
+PIECE = 1 << 22  # how many weights are read at a time
 
 
 class Summary:
@@ -113,18 +116,19 @@ class Summary:
 
 
 def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]], *, layer_idx: int = -1,
-                 attention_layer_pattern: str | None = None, stack: str | None = None, progress: bool = True,
-                 keep_items: bool = False, resume: str | os.PathLike[str] | None = None, device: Any = None) -> Summary:
+                 attention_layer_pattern: str | None = None, stack: str | None = None, call: int | None = None,
+                 progress: bool = True, keep_items: bool = False, resume: str | os.PathLike[str] | None = None,
+                 device: Any = None) -> Summary:
     """The metrics of every item of a data set. `dataloader` yields batches, dictionaries for model(**batch).
 
     `resume` names a file that is rewritten after each batch; a later call with the same model, loader and options
     resumes there, and any other is refused. `keep_items` keeps the numbers of each item beside their summary. Batches
-    are sent to `device`, by default the model's. `stack` chooses one of several stacks of layers. Raises
-    headwater.Error.
+    are sent to `device`, by default the model's. `stack` chooses one of several stacks of layers, `call`
+    one of its calls, where one pass makes several. Raises headwater.Error.
     """
     check_model(model)
     progressed = Progress(None if resume is None else Path(resume), dict(
-        layer_idx=layer_idx, attention_layer_pattern=attention_layer_pattern, stack=stack, keep_items=keep_items))
+        layer_idx=layer_idx, attention_layer_pattern=attention_layer_pattern, stack=stack, call=call, keep_items=keep_items))
     if resume is not None:
         progressed.load(fingerprint(model))
     device = device if device is not None else next((p.device for p in model.parameters()), None)
@@ -138,7 +142,7 @@ def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]]
         batch = {name: value.to(device) if is_torch(value) else value for name, value in batch.items()
                  if name not in ("labels", "label")}
         part = Summary()
-        for sums in item_sums(model, batch, layer_idx, attention_layer_pattern, stack=stack)[0]:
+        for sums in item_sums(model, batch, layer_idx, attention_layer_pattern, stack=stack, call=call)[0]:
             part.add(sums.numbers(), keep=keep_items)
         summary = summary + part
         progressed.save(number + 1, summary)
@@ -147,26 +151,62 @@ def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]]
 
 
 def fingerprint(model: torch.nn.Module) -> str:
-    """What tells two models apart: class, config, and a sample of every parameter and buffer."""
+    """What tells two models apart: class, config, mode, and every parameter and buffer."""
     found = hashlib.sha256(type(model).__qualname__.encode())
     config: Any = getattr(model, "config", None)
     found.update(str(config.to_dict() if hasattr(config, "to_dict") else config).encode())
+    found.update(f"{model.training}".encode())
     for name, tensor in model.state_dict().items():
-        found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        if is_torch(tensor) and tensor.numel() and tensor.device.type != "meta":
-            flat = tensor.detach().reshape(-1)
-            found.update(to_numpy(flat[::max(1, flat.numel() // 64)]).tobytes())
+        if is_torch(tensor):
+            found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype} {sums_of_bits(tensor)}".encode())
+        else:
+            add(found, tensor)
     return found.hexdigest()
+
+
+def sums_of_bits(tensor: Any) -> list[int]:
+    """Two sums of all bits of a tensor, made where it is: any number that changes shows, and any that change places."""
+    import torch
+    if not tensor.numel() or tensor.device.type == "meta":
+        return []
+    bits = tensor.detach().reshape(-1).contiguous()
+    size = bits.element_size()
+    bits = bits.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}.get(size, torch.int64))
+    total = torch.zeros(2, dtype=torch.int64, device=bits.device)
+    for first in range(0, len(bits), PIECE):
+        piece = bits[first:first + PIECE].to(torch.int64)
+        place = torch.arange(first + 1, first + 1 + len(piece), device=bits.device)
+        total += torch.stack([piece.sum(), (piece * place).sum()])
+    found: list[int] = total.tolist()
+    return found
 
 
 def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
     """The fingerprint of all batches up to this one, by that of those before."""
     found = hashlib.sha256(before.encode())
     for name in sorted(batch):
-        value = batch[name]
         found.update(name.encode())
-        found.update(to_numpy(value).tobytes() if is_torch(value) else repr(value).encode())
+        add(found, batch[name])
     return found.hexdigest()
+
+
+def add(found: Any, value: Any) -> None:
+    """Adds a value to a fingerprint: arrays with all their numbers, and what is inside lists and dictionaries."""
+    if is_torch(value) or isinstance(value, np.ndarray):
+        array = to_numpy(value)
+        found.update(f"{type(value).__name__} {array.shape} {array.dtype}".encode())
+        found.update(repr(array.tolist()).encode() if array.dtype.hasobject else np.ascontiguousarray(array).tobytes())
+    elif isinstance(value, Mapping):
+        found.update(f"{{{len(value)}".encode())
+        for key in sorted(value, key=repr):
+            found.update(repr(key).encode())
+            add(found, value[key])
+    elif isinstance(value, (list, tuple)):
+        found.update(f"[{len(value)}".encode())
+        for one in value:
+            add(found, one)
+    else:
+        found.update(repr(value).encode())
 
 
 class Progress:
@@ -176,6 +216,7 @@ class Progress:
         self.path, self.asked = path, asked
         self.done, self.summary = 0, Summary()
         self.model = self.batches = self.expected = ""
+        self.seen = 0
 
     def load(self, model: str) -> None:
         """Reads the file, if it is there, and refuses one of other work."""
@@ -185,9 +226,11 @@ class Progress:
             return
         try:
             read = json.loads(self.path.read_text(encoding="utf-8"))
-            asked, known = read["asked"], read["model"]
+            asked, known = dict(read["asked"]), read["model"]
             self.done, self.expected = int(read["batches"]), str(read["data"])
             self.summary = Summary.from_json(json.dumps(read["summary"]))
+        except OSError as wrong:
+            raise Error(f"{self.path}: {wrong.strerror}, expected a file; give another") from None
         except (KeyError, TypeError, ValueError) as wrong:
             raise Error(f"{self.path}: is no file of metrics_over ({wrong}); remove it, or give another") from None
         for word, value in self.asked.items():
@@ -201,15 +244,16 @@ class Progress:
         """Whether a batch is to be computed. Raises if the batches that are done were others."""
         if self.path is None:
             return True
-        self.batches = fingerprint_of_batch(batch, self.batches)
+        self.batches, self.seen = fingerprint_of_batch(batch, self.batches), number + 1
         if number + 1 == self.done and self.batches != self.expected:
             raise Error(f"{self.path}: is of other data, its first {self.done} batches differ; give another file, or "
                         "the same data in the same order")
         return number >= self.done
 
     def end(self) -> None:
-        if self.path is not None and self.done and not self.batches:
-            raise Error(f"{self.path}: has {self.done} batches and the data none; give the same data")
+        if self.path is not None and self.seen < self.done:
+            raise Error(f"{self.path}: is of {self.done} batches and the data has {self.seen}; give another file, or the "
+                        "same data")
 
     def save(self, batches: int, summary: Summary) -> None:
         """Writes the file. It is whole at any moment."""

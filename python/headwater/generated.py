@@ -71,9 +71,12 @@ class Generation:
                               np.ascontiguousarray(to_numpy(self.M), dtype=np.float32), self.notes)
         return results
 
-    def image(self, s: int, k: int = 0) -> ImageAttribution:
-        """Image k of the prompt: how much of generated token s comes from each of its patches."""
-        return image_of(to_numpy(self.values[s]), self.images, k, self.generated[s], "generation")
+    def image(self, s: int, k: int = 0, *, grid: Sequence[int] | None = None) -> ImageAttribution:
+        """Image k of the prompt: how much of generated token s comes from each of its patches.
+
+        `grid` is (rows, columns), for models whose grids headwater does not know.
+        """
+        return image_of(to_numpy(self.values[s]), self.images, k, self.generated[s], "generation", given=grid)
 
     @property
     def values(self) -> Array:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from . import _engine
 from .arrays import NumPyArray
 from .errors import Error
 from .saved import Saved
+from .values import whole
 
 EDGE = 1.5  # how much more than its share the border may hold before a note says so
 
@@ -30,10 +31,13 @@ class ImageTokens:
         return ImageTokens(self.kind, self.number, [word[position] for position in self.positions], self.grid)
 
     def names(self) -> list[str]:
-        """A name for each token: <image 0: row,column>, with the frame first in a video."""
-        head = f"<{self.kind} {self.number}: "
+        """A name for each token: <image 0: row,column>, with the frame first in a video.
+
+        Where no grid is known, it is a part of an image, or several.
+        """
         if self.grid is None:
-            return [f"{head}{k}>" for k in range(len(self.positions))]
+            return [f"<{self.kind} part {self.number}: {k}>" for k in range(len(self.positions))]
+        head = f"<{self.kind} {self.number}: "
         shape = self.grid if self.kind == "video" or self.grid[0] > 1 else self.grid[1:]
         return [head + ",".join(map(str, place)) + ">" for place in np.ndindex(*shape)]
 
@@ -140,14 +144,19 @@ def edge_notes(values: NumPyArray) -> list[str]:
 
 
 def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str,
-             target: str | None = None) -> ImageAttribution:
-    """Image k of a row of values."""
+             target: str | None = None, given: Sequence[int] | None = None) -> ImageAttribution:
+    """Image k of a row of values, in its own grid or the one that is given."""
     if not -len(places) <= k < len(places):
         there = f"expected 0 to {len(places) - 1}" if places else "the input has none that headwater knows"
         raise Error(f"image: there is no image {k}, {there}; capture a vision-language model and give it input_ids")
     place = places[k]
+    if given is not None:
+        sides = tuple(whole("grid", side) for side in given) if isinstance(given, (list, tuple)) else ()
+        if len(sides) not in (2, 3) or min(sides) < 1 or int(np.prod(sides)) != len(place.positions):
+            raise Error(f"`grid` {given}: does not fit image {k}, expected (rows, columns) of {len(place.positions)} tokens")
+        place = ImageTokens(place.kind, place.number, place.positions, (1, *sides)[-3:])
     if place.grid is None:
-        raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; take "
-                    "them from .values by their positions")
+        raise Error(f"image {k}: has {len(place.positions)} tokens in no known grid, expected rows x columns; give them as "
+                    "`grid`, or take the tokens from .values by their positions")
     grid = place.grid if place.kind == "video" or place.grid[0] > 1 else place.grid[1:]
     return ImageAttribution(np.asarray(values)[place.positions].reshape(grid), place, output, method, target)

@@ -189,10 +189,10 @@ class Attribution(Arithmetic):
         found: NumPyArray = values[wanted[0] if alone else wanted]
         return found
 
-    def image(self, k: int = 0, *, row: int | str | None = None) -> ImageAttribution:
+    def image(self, k: int = 0, *, row: int | str | None = None, grid: Sequence[int] | None = None) -> ImageAttribution:
         """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
 
-        `row` counts the rows of `values`; without it, the row of `shown_row`.
+        `row` counts the rows of `values` (by default that of `shown_row`). `grid` is (rows, columns) where it is not known.
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
@@ -201,7 +201,7 @@ class Attribution(Arithmetic):
         places = self._images[self._k or 0] if self._images else []
         target = self.relevance["target"]["name"] if self.relevance is not None else None
         return image_of(self.row(shown), places, k, output, self.method,
-                        None if target is None else _engine.labels([target])[0])
+                        None if target is None else _engine.labels([target])[0], grid)
 
     @property
     def images(self) -> Any:

@@ -7,6 +7,8 @@ from models import ENDS, GROUPED, VISION
 from test_never_lies import LIMIT, captured, llava, off
 from test_no_crash import eager_rollout, qwen2_5_vl
 
+import headwater as hw
+
 IMAGE, START, END = 110, 112, 113
 TEXT = dict(GROUPED, vocab_size=120, **ENDS)
 SIGHT = dict(VISION, image_size=32)  # 4 x 4 patches of 8 pixels
@@ -63,12 +65,67 @@ def llava_grid():
     return model, inputs, (4, 4), 1
 
 
-MODELS = dict(gemma3=gemma3, internvl=internvl, smolvlm=smolvlm, paligemma=paligemma, llava=llava_grid)
+def idefics3():
+    config = hf.Idefics3Config(text_config=dict(TEXT, model_type="llama"), vision_config=SIGHT, image_token_id=IMAGE,
+                               scale_factor=2)
+    return hf.Idefics3ForConditionalGeneration(config), dict(ids_of(4, images=2), pixel_values=pixels(2)[None]), (2, 2), 2
+
+
+def aya_vision():
+    config = hf.AyaVisionConfig(text_config=dict(TEXT, model_type="cohere2", head_dim=8), image_token_index=IMAGE,
+                                vision_config=dict(SIGHT, model_type="siglip_vision_model"), adapter_layer_norm_eps=1e-5)
+    return hf.AyaVisionForConditionalGeneration(config), dict(ids_of(4, images=2), pixel_values=pixels(2)), (2, 2), 2
+
+
+def cohere2_vision():
+    config = hf.Cohere2VisionConfig(text_config=dict(TEXT, model_type="cohere2", head_dim=8), image_token_id=IMAGE,
+                                    vision_config=dict(SIGHT, model_type="siglip_vision_model"), alignment_intermediate_size=64)
+    return hf.Cohere2VisionForConditionalGeneration(config), dict(ids_of(4, images=2), pixel_values=pixels(2)), (2, 2), 2
+
+
+def vipllava():
+    config = hf.VipLlavaConfig(text_config=dict(TEXT, model_type="llama"), vision_config=dict(SIGHT, model_type="clip_vision_model"),
+                               image_token_index=IMAGE, vision_feature_layers=[-1, -2])
+    return hf.VipLlavaForConditionalGeneration(config), dict(ids_of(16), pixel_values=pixels()), (4, 4), 1
+
+
+def deepseek_vl():
+    config = hf.DeepseekVLConfig(text_config=dict(TEXT, model_type="llama"), image_token_id=IMAGE,
+                                 vision_config=dict(SIGHT, model_type="siglip_vision_model"))
+    return hf.DeepseekVLForConditionalGeneration(config), dict(ids_of(32), pixel_values=pixels(2)), (4, 4), 2
+
+
+def janus():
+    vision = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, image_size=32, patch_size=8, mlp_ratio=2,
+                  projection_dim=32, depth=2, num_image_tokens=16)
+    codes = dict(embed_dim=8, num_embeddings=16, latent_channels=32, base_channels=32, channel_multiplier=[1, 1],
+                 num_patches=4, projection_dim=32, image_token_embed_dim=32)
+    config = hf.JanusConfig(text_config=dict(TEXT, model_type="llama"), vision_config=vision, vq_config=codes,
+                            image_token_id=IMAGE)
+    return hf.JanusForConditionalGeneration(config), dict(ids_of(16), pixel_values=pixels()), (4, 4), 1
+
+
+def mistral3():
+    """Two rows of four patches, with a break after each."""
+    config = hf.Mistral3Config(text_config=dict(TEXT, model_type="mistral", head_dim=8), image_token_index=IMAGE,
+                               vision_config=dict(SIGHT, model_type="pixtral", head_dim=8), vision_feature_layer=-1,
+                               spatial_merge_size=1)
+    ids = torch.tensor([([IMAGE] * 4 + [114]) * 2 + [5, 6, 7]])
+    return hf.Mistral3ForConditionalGeneration(config), dict(
+        input_ids=ids, attention_mask=torch.ones_like(ids), pixel_values=pixels()[:, :, :16],
+        image_sizes=torch.tensor([[16, 32]])), (2, 4), 1
+
+
+MODELS = dict(mistral3=mistral3, idefics3=idefics3, aya_vision=aya_vision, cohere2_vision=cohere2_vision, vipllava=vipllava,
+              deepseek_vl=deepseek_vl, janus=janus, gemma3=gemma3, internvl=internvl, smolvlm=smolvlm, paligemma=paligemma, llava=llava_grid)
 
 
 def made(name):
     torch.manual_seed(3)
     model, inputs, grid, images = MODELS[name]()
+    for part, parameter in model.named_parameters():
+        if "vision" in part and part.endswith(("out_proj.weight", "o_proj.weight", "projection_layer.weight")):
+            torch.nn.init.zeros_(parameter)  # patches do not mix: what changes is the token of the patch alone
     return model.eval(), inputs, grid, images
 
 
@@ -139,3 +196,40 @@ def test_frames_of_qwens_video_are_counted_first():
     found = captured(model.eval(), told).rollout()
     assert found.images[0].kind == "video" and found.image().shape == (2, 1, 2)
     assert [found.tokens[j] for j in (1, 2, 6, 7)] == [f"<video 0: {t},0,{c}>" for t in (0, 1) for c in (0, 1)]
+
+
+def idefics2():
+    resampler = dict(resampler_n_latents=16, resampler_depth=1, resampler_n_heads=4, resampler_head_dim=8, num_key_value_heads=2)
+    config = hf.Idefics2Config(text_config=dict(TEXT, model_type="mistral"), vision_config=SIGHT, perceiver_config=resampler,
+                               image_token_id=IMAGE)
+    return hf.Idefics2ForConditionalGeneration(config), dict(ids_of(16), pixel_values=pixels()[None])
+
+
+def test_a_square_number_of_tokens_is_no_grid():
+    torch.manual_seed(3)
+    model, inputs = idefics2()
+    found = captured(model.eval(), inputs).rollout()
+    assert off(found, eager_rollout(model, inputs)) < LIMIT
+    assert [place.grid for place in found.images] == [None] and found.tokens[2] == "<image part 0: 1>"
+    with pytest.raises(hw.Error, match="in no known grid, expected rows x columns; give them as `grid`"):
+        found.image(0)
+    count = len(found.images[0].positions)
+    assert found.image(0, grid=(2, count // 2)).shape == (2, count // 2)
+    for grid in ((3, 7), (count,), 4, (0, count), (-1, -count)):
+        with pytest.raises(hw.Error, match="does not fit image 0, expected \\(rows, columns\\)"):
+            found.image(0, grid=grid)
+
+
+def test_images_side_by_side_are_not_one_large_image():
+    torch.manual_seed(3)
+    model, inputs = llava()
+    ids = torch.cat([torch.full((1, 64), IMAGE), inputs["input_ids"][:, -7:]], 1)  # four images, 8 x 8 tokens in all
+    found = captured(model, dict(input_ids=ids, attention_mask=torch.ones_like(ids), pixel_values=pixels(4))).rollout()
+    assert [place.grid for place in found.images] == [(1, 4, 4)] * 4
+
+
+def test_grids_that_do_not_add_up_name_nothing():
+    from headwater.torch.images import grids_of
+    config = hf.Qwen2_5_VLConfig()
+    told = [dict(image_grid_thw=torch.tensor([[1, 4, 8]]))]
+    assert grids_of("image", told, config, 8) == [(1, 2, 4)] and grids_of("image", told, config, 9) == []

@@ -51,9 +51,10 @@ def test_the_grid_of_qwens_images_is_what_the_processor_said():
 def test_images_are_told_apart_by_grids_counts_and_gaps():
     two = split("image", list(range(8)), [(1, 2, 2), (1, 2, 2)], None)
     assert [place.positions for place in two] == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert [place.grid for place in split("image", list(range(8)), [], 4)] == [(1, 2, 2)] * 2
-    apart = split("image", [0, 1, 2, 3, 6, 7, 8], [], None)
-    assert [place.grid for place in apart] == [(1, 2, 2), None] and apart[1].names()[0] == "<image 1: 0>"
+    assert [place.grid for place in split("image", list(range(8)), [], (2, 2))] == [(1, 2, 2)] * 2
+    apart = split("image", [0, 1, 2, 3, 6, 7, 8], [], (2, 2))
+    assert [place.grid for place in apart] == [(1, 2, 2), None] and apart[1].names()[0] == "<image part 1: 0>"
+    assert [place.grid for place in split("image", list(range(9)), [], None)] == [None]
     video = split("video", list(range(8)), [(2, 2, 2)], None)
     assert video[0].names()[-1] == "<video 0: 1,1,1>"
 

@@ -74,7 +74,8 @@ def returned(out, names=("attentions",)):
     for name in names:
         found = getattr(out, name, None)
         if isinstance(found, tuple) and found and all(isinstance(one, torch.Tensor) and one.ndim == 4 for one in found):
-            return found
+            across = getattr(out, "cross_attentions", None) or ()  # which Q-formers list among attentions, too
+            return tuple(one for one in found if not any(one is other for other in across))
     return None
 
 

@@ -50,14 +50,16 @@ def heads_first(layer: Tensor) -> Tensor:
 
 
 def compute_attention_attribution(model: torch.nn.Module, input_batch: Mapping[str, Any], layer_idx: int = -1,
-                                  attention_layer_pattern: str | None = None, *, stack: str | None = None) -> Metrics:
+                                  attention_layer_pattern: str | None = None, *, stack: str | None = None,
+                                  call: int | None = None) -> Metrics:
     """Runs `model(**input_batch)` and returns eight numbers on its attention.
 
     They are mean_attention, max_attention, attention_entropy and attention_concentration of layer `layer_idx`,
     rollout_max, rollout_entropy, batch_size and seq_length. input_batch holds input_ids [B, n], attention_mask [B, n]
     and whatever else the model takes. attention_layer_pattern is a regular expression; modules whose whole name it
-    matches are looked at. stack chooses one of several stacks of layers. Raises headwater.Error.
+    matches are looked at. stack chooses one of several stacks of layers, call one of its calls, where one pass makes
+    several. Raises headwater.Error.
     """
     check_model(model)
-    each, notes = item_sums(model, input_batch, layer_idx, attention_layer_pattern, stack=stack)
+    each, notes = item_sums(model, input_batch, layer_idx, attention_layer_pattern, stack=stack, call=call)
     return total_of(each).metrics(Fold.OPTIONS, layer_idx, type(model).__name__, notes)

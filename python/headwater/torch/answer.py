@@ -21,7 +21,8 @@ from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
 from .record import Record
 from .rows import Rows as FewRows, fold
-from .stacks import Run, check_shapes, choose, config_of, layers_of, run_of
+from .layers import check_shapes, layers_of
+from .stacks import Run, choose, config_of, run_of
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -95,6 +96,9 @@ class Answer:
 
     def maps(self) -> Maps:
         """For torch, on a device."""
+        for record in self.records if self.device.type == "cuda" else []:
+            record.need_numbers()  # kernels take queries and keys as they are
+
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)
 

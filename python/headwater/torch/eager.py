@@ -92,13 +92,18 @@ def ask_configs(capture: Recording) -> None:
 
 
 def looks_like_attention(part: Any) -> bool:
-    """Whether it is [B, H, Q, K], not negative, with rows that sum to 1. Dropout breaks the last."""
+    """Whether it is [B, H, Q, K], not negative, with rows that sum to 1. Dropout breaks the last.
+
+    Rows with NaN may be anything: methods refuse them, with a sentence that says so.
+    """
     if not isinstance(part, torch.Tensor) or part.ndim != 4 or not part.is_floating_point():
         return False
     first = part.detach()[0, 0].float()
     sums = first.sum(-1)
     whole = (sums - 1).abs() < 1e-2
-    return bool((first >= 0).all()) and bool((whole | (sums == 0)).all()) and bool(whole.any())
+    broken = ~torch.isfinite(sums)
+    return bool(((first >= 0).all(-1) | broken).all()) and bool((whole | broken | (sums == 0)).all()) and \
+        bool((whole | broken).any())
 
 
 def likely(capture: Recording) -> list[torch.nn.Module]:

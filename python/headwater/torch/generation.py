@@ -12,7 +12,6 @@ from torch import Tensor
 from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
-from ..image import ImageTokens
 from ..image import named as named_images
 from ..steps import Map, Step, rows_of_text, whole_rows
 from ..generated import Generation, follow, places_of, prompt_of, within
@@ -21,7 +20,8 @@ from .padding import ids_of, mask_of, masked_keys, real_positions, told_mask
 from .blocks import Positions
 from .record import Record
 from .recording import Recording
-from .stacks import Run, Stack, check_shapes, choose, config_of, encoders, layers_of, listed
+from .layers import check_shapes, layers_of
+from .stacks import Run, Stack, choose, config_of, encoders, listed
 
 
 @dataclass
@@ -142,6 +142,8 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     check_places(text, places)
     ids = ids_of(entry.told, first.batch, first.queries)
     m = prompt_length(text, ids)
+    if ids is not None and ids.shape[1] < m and text.sequences is not None and len(text.sequences) == len(ids):
+        ids = text.sequences[:, :m]  # the first pass read a part of the prompt
     given = attention_mask if attention_mask is not None else seen._attention_mask
     if given is not None:
         rows = len(given) if getattr(given, "ndim", 2) > 1 or not len(given) or hasattr(given[0], "__len__") else 1
@@ -164,8 +166,8 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
             generated = name(whole[(text.prompt or 0):].tolist())
     config = getattr(seen.model, "config", None)
     real = None if mask is None or bool(mask.all()) else mask.nonzero()[:, 0]
-    own_ids = None if ids is None else ids[places[0]:places[0] + 1, :m]
-    images = images_of_ids(own_ids, entry.told, config, [real], places[0])
+    each = [real if row == places[0] else None for row in range(0 if ids is None else len(ids))]
+    images = image_places(None if ids is None else ids[:, :m], entry.told, config, each)[places[0]] if each else []
     if prompt is None and images:
         prompt = [str(j) for j in range(m if real is None else len(real))]
     if images and prompt is not None:
@@ -174,14 +176,6 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     out.images = images
     out.notes += ended
     return out
-
-
-def images_of_ids(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any, real: list[Positions],
-                  row: int) -> list[ImageTokens]:
-    """The images of one prompt. Grids of several prompts cannot be told apart by one, so they are left out."""
-    told = told if row == 0 else [{name: value for name, value in one.items() if not name.endswith("_grid_thw")}
-                                  for one in told]
-    return image_places(ids, told, config, real)[0]
 
 
 def prompt_length(text: Text, ids: Tensor | None) -> int:

@@ -9,7 +9,7 @@ rollout), `chefer` (R <- R + G_l R from R = I).
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Unpack
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Unpack
 
 import torch
 from torch import Tensor
@@ -67,7 +67,8 @@ def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, posi
     for k in items:
         if not asked.tokens[k]:
             raise Error(f"capture: item {k} is all padding, expected a token; leave it out")
-        maps = (positive(asked.records[l], gradients[l], k, fuse, asked.real[k]).to(asked.device) for l in chosen)
+        maps = (finite(positive(asked.records[l], gradients[l], k, fuse, asked.real[k]), asked.layers[l], k).to(asked.device)
+                for l in chosen)
         value, noted = join(rule, maps, options, asked.tokens[k])
         values.append(value)
         notes.append([*noted, *asked.notes])
@@ -82,12 +83,23 @@ def input_gradients(asked: Answer, y: Tensor) -> list[tuple[Tensor, Tensor]] | N
     embedded = asked.run.one.embedded
     if embedded is None or tuple(embedded.shape[:2]) != (len(asked.tokens), asked.length):
         return None
-    grad, = torch.autograd.grad(y.sum(), [embedded], retain_graph=True, allow_unused=True)
+    grad, = derivatives(y, [embedded])
     if grad is None:
         return None
     norm, times = grad.float().norm(dim=-1), (grad.float() * embedded.detach().float()).sum(-1)
     return [(norm[k] if keep is None else norm[k][keep.to(norm.device)],
              times[k] if keep is None else times[k][keep.to(norm.device)]) for k, keep in enumerate(asked.real)]
+
+
+def derivatives(y: Tensor, of: list[Tensor]) -> Sequence[Tensor | None]:
+    """dy/dx of each; None where y does not depend on it."""
+    try:
+        return torch.autograd.grad(y.sum(), of, retain_graph=True, allow_unused=True)
+    except RuntimeError as wrong:
+        if "second time" in str(wrong) or "inplace operation" in str(wrong):
+            raise Error("gradient: the graph of the pass is gone, as after backward() or an optimizer's step, expected it "
+                        "as it was; ask before these, or call backward(retain_graph=True)") from None
+        raise
 
 
 def back(records: list[Record], y: Tensor) -> list[Tensor]:
@@ -99,11 +111,18 @@ def back(records: list[Record], y: Tensor) -> list[Tensor]:
                     "torch.no_grad(), and not with how='eager'")
     if any(record.dropout for record in known):
         raise Error("gradient: the model ran with dropout, expected none; call model.eval() first")
-    found = iter(torch.autograd.grad(y.sum(), outs, retain_graph=True, allow_unused=True))
+    each = derivatives(y, outs)
+    if all(one is None for one in each):
+        raise Error("gradient: the `target` does not depend on the attention of these layers, expected an output that does; "
+                    "choose another target or `stack`")
+    found = iter(each)
     gradients = []
     for record in records:
-        grad = next(found) if record.out is not None else torch.zeros(())
-        gradients.append(torch.zeros_like(record.out) if grad is None and record.out is not None else grad.detach())
+        if record.out is None:
+            gradients.append(torch.zeros(()))
+            continue
+        grad = next(found)
+        gradients.append(torch.zeros_like(record.out) if grad is None else grad.detach())
     return gradients
 
 
@@ -229,6 +248,14 @@ def positive(record: Record, gradient: Tensor, item: int, fuse: str, real: Posit
             target += product.sum(0)
         begun.add(block.first)
     return out.div_(record.heads) if fuse == "mean" else out
+
+
+def finite(map: Tensor, layer: str, item: int) -> Tensor:
+    """The map. Raises if it holds a number that is not finite."""
+    if not bool(torch.isfinite(map).all()):
+        raise Error(f"{layer}: attention or gradients of item {item} hold a number that is not finite, expected numbers; the "
+                    "model computed it: check its weights and precision")
+    return map
 
 
 def four_heads_last(gradient: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ from .padding import real_positions
 from .passes import Pass
 from .blocks import Positions
 from .record import PassingOn, Record
+from .stacks import owner_of
 
 
 class Sums:
@@ -126,6 +127,7 @@ class Folds:
     length: int
     padding: Tensor | None
     device: torch.device | None = None  # of the first layer, to which the maps of the others go
+    count: int = 0  # of the layers that arrived
     whole: Fold = field(init=False)  # all items at once: a GPU is slow at many small operations
     each: list[Fold] = field(init=False)
 
@@ -135,6 +137,7 @@ class Folds:
     def add(self, record: Record) -> None:
         if record.batch != len(self.real) or record.queries != self.length:
             return  # said at the end, with names
+        self.count += 1
         self.device = self.device or record.device
         if self.device.type != "cpu":
             maps = record.maps().to(self.device)
@@ -194,16 +197,17 @@ def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
 
 def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None,
               asked: Mapping[str, Any]) -> tuple[list[Sums], list[str]]:
-    folds: dict[str, Folds] = {}
+    folds: dict[tuple[str, int], Folds] = {}  # by stack and the call of its parent
 
     def listen(record: Record, stack: str, current: Pass) -> None:
         entry = current.entries[-1]
         if entry.across or record.queries != record.keys:
             return
-        if stack not in folds:
+        key = stack, owner_of(entry, seen._layout.place(record.name).container)
+        if key not in folds:
             real, _ = real_positions(record, entry.told, None)
-            folds[stack] = Folds(layer, real, record.queries, unreal(real, record.queries, record.device))
-        folds[stack].add(record)
+            folds[key] = Folds(layer, real, record.queries, unreal(real, record.queries, record.device))
+        folds[key].add(record)
 
     seen = Capture(model, pattern=pattern)
     seen._listener = listen
@@ -213,8 +217,12 @@ def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
     if any(isinstance(record, PassingOn) for record in answer.records):
         raise Error("metrics: layers without recordable attention cannot be taken as passing everything on here; use "
                     "headwater.capture and .metrics(missing='residual')")
-    found = folds.get(seen._layout.place(answer.layers[0]).stack)
+    found = folds.get((seen._layout.place(answer.layers[0]).stack, answer.run.owner))
     assert found is not None, "a stack that was chosen has layers that were folded"
+    if found.count != len(answer.records):
+        raise Error(f"{answer.name}: {found.count} layers of '{answer.run.stack.name}' ran and {len(answer.records)} of them "
+                    "to their end, expected as many: an exception stopped some, and the model went on; use "
+                    "headwater.capture and .metrics()")
     sums = found.sums()
     for one in sums:
         one.heads = answer.heads

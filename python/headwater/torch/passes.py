@@ -25,7 +25,7 @@ INVERTED = ("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask") 
 CROSS = re.compile(r"cross|encdec|encoder_attn|enc_attn|encoder_decoder_attn", re.IGNORECASE)
 ACROSS = ("key_value_states", "encoder_hidden_states", "cross_attention_states")  # what only cross attention is given
 NAMES = (*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions",
-         "image_grid_thw", "video_grid_thw")
+         "image_grid_thw", "video_grid_thw", "image_sizes")
 
 
 class Frame:
@@ -85,7 +85,7 @@ class Call:
     words: dict[str, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Pass:
     """One call of the model, or of a part of it that was called on its own."""
 
@@ -124,7 +124,7 @@ def parameters_of(kind: type[torch.nn.Module]) -> tuple[str, ...]:
     if kind not in known_parameters:
         try:
             parameters = list(inspect.signature(kind.forward).parameters.values())[1:]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, AttributeError):  # AttributeError: what torch.jit made
             parameters = []
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         known_parameters[kind] = tuple(one.name for one in parameters if one.kind in positional)
@@ -278,6 +278,8 @@ class Frames:
             any(frame.words.get(word) is not None for word in ACROSS)
         if record is not None and current.fixed and not across:
             record.leave_cache(current.before)
+        if record is not None:
+            record.note_state()
         current.entries.append(Entry(name, kind, way, frame.number, [(one.number, one.name) for one in around[::-1]],
                                      record, [one.tells() for one in around], entering, across))
 

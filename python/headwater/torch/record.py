@@ -17,6 +17,7 @@ from torch import Tensor
 from .. import _engine
 from ..errors import Error
 from .blocks import Block, Crop, Positions, behind, heads_of, mend, products
+from .written import is_as_it_was, state_of
 
 # How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
 BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
@@ -51,6 +52,7 @@ class Record:
     heads_of_weights: int = 1
     sights: dict[Any, Any] = field(default_factory=dict)  # of masks, shared by all records of a pass
     is_bare: bool = False  # it has no numbers
+    states: list[Any] = field(default_factory=list)  # of the tensors that are kept without a copy, when it was noted
 
     @property
     def kept(self) -> Tensor:
@@ -110,10 +112,24 @@ class Record:
         return Record(name=self.name, query=nothing.expand(self.q.shape), key=nothing.expand(self.k.shape),
                       mask=self.mask, causal=self.causal, is_bare=True)
 
-    def _need_numbers(self) -> None:
+    def _borrowed(self) -> list[Tensor | None]:
+        return [] if self.query is None else [self.query, self.key, self.mask, self.bias, self.value]
+
+    def note_state(self) -> None:
+        """Remembers what the tensors that are kept without a copy look like, as models may write over them."""
+        if self.sinks is not None:
+            self.sinks = self.sinks.detach().clone()  # a weight, which may be trained
+        self.states = [state_of(one) for one in self._borrowed()]
+
+    def need_numbers(self) -> None:
+        """Raises unless its queries and keys were kept, and are as they were."""
         if self.is_bare:
             raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
                         "keep='inputs'")
+        if not all(map(is_as_it_was, self._borrowed(), self.states)):
+            raise Error(f"{self.name or 'capture'}: its queries, keys or masks were written over since it ran, expected "
+                        "them as they were: the model, or what ran after it, uses their memory again; capture with "
+                        "keep='maps'")
 
     @property
     def is_half(self) -> bool:
@@ -181,7 +197,7 @@ class Record:
         A row that holds NaN raises; `nan`='identity' replaces it in each head, 'keep' leaves it for later. `mended`
         gets how many heads of each row were replaced.
         """
-        self._need_numbers()
+        self.need_numbers()
         real, real_keys = (None if one is None else one.to(self.device) for one in (real, real_keys))
         map = self._map(item, fuse, rows, real, real_keys)
         if fuse in ("max", "min") and self.query is not None and not self._is_finite(item):
@@ -244,7 +260,7 @@ class Record:
 
     def maps(self) -> Tensor:
         """The mean over heads of all items at their padded length, [B, Q, K] float32."""
-        self._need_numbers()
+        self.need_numbers()
         if self.weights is not None:
             return self.weights.clone()
         if self.mean is not None:
@@ -291,7 +307,7 @@ class Record:
     def probabilities(self, item: int, rows: range, real: Positions, real_keys: Positions,
                       heads: range) -> Iterator[tuple[range, Block]]:
         """(heads, their probabilities) in blocks: some rows, some heads, the keys that any of these rows sees."""
-        self._need_numbers()
+        self.need_numbers()
         key = self.k[item].detach()
         key = key if real_keys is None else key[:, real_keys]
         key = key.float() if key.device.type == "cpu" else key

@@ -30,6 +30,9 @@ def check_model(model: object) -> None:
     if not isinstance(model, torch.nn.Module):
         raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the model "
                     "itself")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise Error(f"capture of {type(model).__name__}: was compiled by torch.jit, whose attention nobody sees, expected "
+                    "the model that was compiled; capture and call that")
 
 
 def uncompiled(model: torch.nn.Module) -> torch.nn.Module:
@@ -150,6 +153,8 @@ class Recording:
                 switches.replace(self, module, "get_compiled_call", functools.partial(uncompiled_call, module))
             if callable(getattr(type(module), "generate", None)):
                 switches.replace(self, module, "generate", functools.partial(counted_generate, module))
+            if callable(getattr(type(module), "generate_batch", None)):
+                switches.replace(self, module, "generate_batch", functools.partial(refused_batch, module))
         self._watch_embeddings()
         if not alone:
             switches.replace(self, self.model, "forward", functools.partial(watched_forward, self.model))
@@ -310,6 +315,16 @@ class Recording:
 def uncompiled_call(module: torch.nn.Module, compiled: Any) -> Callable[[Any], torch.nn.Module]:
     """What generate() asks for a compiled forward, and gets the module instead."""
     return lambda config: module
+
+
+def refused_batch(module: torch.nn.Module, generate_batch: Callable[..., Any]) -> Callable[..., Any]:
+    """generate_batch() of a captured model, which would put several texts into one row and pages of a cache."""
+    @functools.wraps(generate_batch)
+    def call(*args: Any, **words: Any) -> Any:
+        raise Error(f"{type(module).__name__}: generate_batch() mixes its texts in one row and keeps their keys in pages, "
+                    "expected generate(); call that, or write the texts first and capture a forward pass over each")
+
+    return call
 
 
 def watched_forward(model: torch.nn.Module, forward: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,10 +16,8 @@ import torch
 
 from ..errors import Error
 from .passes import Entry, Pass
-from .record import PassingOn, Record
+from .record import Record
 
-MIXES = re.compile(r"attn|attention|mamba|ssm|mixer|conv|recurrent|rnn|lstm|gru|delta|hyena|retention|fourier|rwkv|kda",
-                   re.IGNORECASE)  # classes of modules that move something between tokens
 NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 MOST = 12  # runs or stacks that an error lists
 
@@ -279,117 +277,3 @@ def run_of(stack: Stack, call: int | None, model: torch.nn.Module) -> Run:
     if not -len(runs) <= call < len(runs):
         raise Error(f"capture: has no call {call}, expected 0 to {len(runs) - 1}; choose another")
     return runs[call]
-
-
-# -- the layers of a run
-
-
-def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repeated: str,
-              partial: bool) -> tuple[list[Record], list[str], list[str]]:
-    """The records of a run's layers, their names, and notes. Raises if they are not one map for each layer.
-
-    `partial`: only some modules are recorded, because the user said which.
-    """
-    name = run.stack.name
-    check_repeats(run, modules, repeated)
-    layers: list[tuple[str, str, Record | None]] = [(entry.name, entry.kind, entry.record) for entry in run.entries]
-    if not partial:
-        layers = with_silent(run, layers, modules)
-    gone = [(layer, kind) for layer, kind, record in layers if record is None]
-    first = next((record for _, _, record in layers if record is not None), None)
-    if gone and (missing != "residual" or first is None):
-        what = ", ".join(f"{layer} ({kind})" for layer, kind in gone[:6]) + (" and more" if len(gone) > 6 else "")
-        way = "`missing`='residual' takes them as passing everything on" if first is not None else \
-            "load the model with attn_implementation='eager', or choose another stack"
-        raise Error(f"capture: {len(gone)} of the {len(layers)} layers of '{name}' ran without attention that can be "
-                    f"recorded: {what}; {way}")
-    assert first is not None
-    notes = []
-    if gone:
-        what = ", ".join(layer for layer, _ in gone)
-        notes.append(f"{len(gone)} layers without recordable attention are taken as passing everything on: {what}")
-    records = [record if record is not None else PassingOn(first) for _, _, record in layers]
-    return records, [layer for layer, _, _ in layers], notes
-
-
-def check_repeats(run: Run, modules: dict[str, torch.nn.Module], repeated: str) -> None:
-    """Raises if a module ran more than once in a run, except where a model shares its layers."""
-    frames = [entry.frame for entry in run.entries]
-    names = [entry.name for entry in run.entries]
-    if repeated == "layers" or len(set(names)) == len(names):
-        return
-    count = getattr(config_of(run.stack, modules), "num_hidden_layers", None)
-    if len(set(frames)) == len(frames) and count == len(frames):
-        return
-    often = max(set(names), key=names.count)
-    raise Error(f"capture: {often} called attention {names.count(often)} times in one call of the model, expected "
-                "once; if these are layers, say `repeated`='layers'; if it was called for several inputs, or for pieces of "
-                "one, run the model once for each")
-
-
-def with_silent(run: Run, layers: list[tuple[str, str, Record | None]],
-                modules: dict[str, torch.nn.Module]) -> list[tuple[str, str, Record | None]]:
-    """The layers with those that ran among them and had no attention at all, in the order of time."""
-    container = run.stack.container
-    if container is None:
-        return layers
-    calls = [run.layer_call(entry) for entry in run.entries]
-    seen = {call[0] for call in calls if call is not None}
-    kinds = {type(modules[call[1]]) for call in calls if call is not None and call[1] in modules}
-    silent = []
-    for owner, number, name in run.one.layers:
-        inside = name.startswith(container + ".") if container else True
-        if owner == run.owner and number not in seen and inside and NUMBER.fullmatch(name[len(container):].lstrip(".")):
-            module = modules.get(name)
-            if module is not None and (type(module) in kinds or mixes(module)):
-                silent.append((number, (name, type(module).__name__, None)))
-    if not silent:
-        return layers
-    order: list[tuple[int, tuple[str, str, Record | None]]] = [
-        (call[0] if call is not None else 0, layer) for call, layer in zip(calls, layers)]
-    return [layer for _, layer in sorted([*order, *silent], key=lambda pair: pair[0])]
-
-
-def mixes(module: torch.nn.Module) -> bool:
-    return any(MIXES.search(type(inner).__name__) for inner in module.modules())
-
-
-def check_shapes(run: Run, records: list[Record], names: list[str], copies: int | None) -> None:
-    """Raises if the records are not one [B, n, n] each with the same B and n, or are windows of something longer.
-
-    `copies`: how many copies of the hidden states a layer is given (Gemma 3n predicts some from others).
-    """
-    odd = next(((name, record) for name, record in zip(names, records) if record.queries != record.keys), None)
-    stack = run.stack.name
-    if odd is not None and run.one.before:
-        raise Error(f"capture: this call of '{stack}' holds {odd[1].queries} tokens after {run.one.before} in a cache, "
-                    "expected a forward pass over all tokens; ask .generation() for generated text, or choose "
-                    "another `call`")
-    if odd is not None:
-        raise Error(f"capture: {odd[0]} has {odd[1].queries} queries over {odd[1].keys} keys, expected as many; its "
-                    "keys are pooled, or come from elsewhere, so its layers cannot be multiplied")
-    sizes = sorted({(record.batch, record.queries) for record in records})
-    if len(sizes) > 1:
-        found = " and ".join(f"{batch} x {length}" for batch, length in sizes)
-        raise Error(f"capture: the layers of '{stack}' have {found} items x tokens, expected the same in each; choose "
-                    "some with `pattern` when you capture")
-    batch, length = sizes[0]
-    for entry in run.entries:
-        call = run.layer_call(entry)
-        shape = entry.entering.get(call[0]) if call is not None else None
-        if shape is not None and entry.record is not None and not fits(shape, batch, length) and \
-                not (len(shape) == 4 and copies == shape[0] and fits(shape[1:], batch, length)):
-            raise Error(f"capture: {entry.name} attended within {batch} x {length} items x tokens, but its layer was "
-                        f"given {list(shape)}: attention within windows or frames is no map over all tokens; "
-                        "headwater cannot join them")
-
-
-def fits(shape: tuple[int, ...], batch: int, length: int) -> bool:
-    """Whether hidden states of this shape are `batch` items of `length` tokens."""
-    if len(shape) == 3:
-        return (batch, length) in (shape[:2], (shape[1], shape[0]))
-    if len(shape) == 2:
-        return batch == 1 and length == shape[0]
-    if len(shape) == 4:  # pictures, channels last or first
-        return batch == shape[0] and length in (shape[1] * shape[2], shape[2] * shape[3])
-    return True
