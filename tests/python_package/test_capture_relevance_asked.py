@@ -168,6 +168,9 @@ class Custom(torch.autograd.Function):
     (lambda x: x.cos(), r"part \(Calls\) computes cos"),
     (lambda x: x.flip(-1).clamp(-1, 1), r"part \(Calls\) computes clamp"),
     (lambda x: x.mul_(x.flip(-1).clone()), r"part \(Calls\) computes a product"),
+    (lambda x: x.flip(-1).abs() ** 0.5, r"part \(Calls\) computes"),
+    (lambda x: 2 ** x.flip(-1), r"part \(Calls\) computes pow"),
+    (lambda x: x.flip(-1) ** -1, r"part \(Calls\) computes (pow|reciprocal)"),
 ])
 def test_a_part_that_the_rules_do_not_know_is_refused_by_its_name(function, sentence):
     torch.manual_seed(0)
@@ -179,6 +182,16 @@ def test_a_part_that_the_rules_do_not_know_is_refused_by_its_name(function, sent
     torch.manual_seed(1)
     with pytest.raises(hw.Error, match=sentence):
         seen.relevance(1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("square", [lambda x: x.square(), lambda x: x ** 2, lambda x: x.pow(2), lambda x: torch.pow(x, 2.0)])
+def test_a_squared_relu_within_a_module_is_an_activation(square, rule):
+    torch.manual_seed(0)
+    model, x = Odd(Calls(lambda x: square(x.flip(-1).relu()))).double().eval(), torch.randn(1, 5, 8).double()
+    found = captured(model, x=x).relevance(1, rule=rule)
+    model.part = Calls(lambda x: x.flip(-1) * x.flip(-1).relu().detach())  # relu(x)^2 / x is relu(x)
+    assert error(found.numpy(), captured(model, x=x).relevance(1, rule=rule).numpy()) < 1e-6
 
 
 def test_rows_that_are_used_again_later_count_there_too():

@@ -105,6 +105,18 @@ def on_activation(slope: Function | None) -> Handler:
     return handler
 
 
+def on_power(network: Network, function: Any, input: Any, exponent: Any, **words: Any) -> Any:
+    """x ** 2 as in a squared ReLU; any other power has no slope at 0 or depends on more than x."""
+    if not is_stream(input) or words or not isinstance(exponent, (int, float)) or exponent < 1:
+        return function(input, exponent, **words)
+
+    def same(x: Tensor) -> Tensor:
+        y: Tensor = function(x, exponent)
+        return y
+
+    return network.secant(input, same, slope_of(same))
+
+
 def on_gelu(network: Network, function: Any, input: Tensor, *, approximate: str = "none") -> Any:
     slope = backward.of_gelu if approximate == "none" else backward.of_tanh_gelu
     return network.secant(input, lambda x: function(x, approximate=approximate), slope)
@@ -213,7 +225,8 @@ HANDLERS: dict[Any, Handler] = {
     **every(on_activation(backward.of_silu), "silu"),
     **every(on_activation(backward.of_relu), "relu"),
     **every(on_activation(None), "tanh", "relu6", "leaky_relu", "elu", "selu", "celu", "mish", "hardswish", "hardtanh",
-            "softsign"),
+            "softsign", "square"),
+    **every(on_power, "pow", "__pow__"),
 }
 IN_PLACE = (torch.Tensor.__iadd__, torch.Tensor.__isub__, torch.Tensor.add_, torch.Tensor.sub_)
 SAME = frozenset(every(on_dropout, "to", "type", "type_as", "float", "half", "bfloat16", "double", "contiguous", "clone",
