@@ -209,17 +209,24 @@ export class LayersView {
     if (!ways || !ways.edges.length) return;
     const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
     const begin = Math.max(0, session.state.begin);
-    const { least } = session.state;
+    const depth = ways.levels.length - 1;
+    // What no way touches that is drawn says nothing here.
+    const ends = new Set(
+      edges.flatMap(({ layer, from, to }) => {
+        const level = depth - 1 - (layer - begin);
+        return [`${level} ${from}`, `${level + 1} ${to}`];
+      }),
+    );
     const nodes = ways.levels.flatMap((row, level) =>
       [...row.keys()]
-        .filter((token) => row[token]! >= least)
+        .filter((token) => ends.has(`${level} ${token}`))
         .map((token) => ({ level, token, size: row[token]! })),
     );
     this.graph.append(
       graphOf({
         about: `The strongest ways through the layers: ${edges.length} of them`,
         edges: edges.map((edge) => ({ ...edge, layer: edge.layer - begin })),
-        levels: this.levelNames(begin, ways.levels.length - 1),
+        levels: this.levelNames(begin, depth),
         nodes,
         labels: session.one.inputs.labels,
         wide: this.root.clientWidth,

@@ -50,6 +50,8 @@ export class Session {
     const first = page.items[0];
     this.start = { ...START };
     const one = first?.kind === "comparison" ? first.panels[0] : first;
+    // In a long text each way has less.
+    if (one?.kind === "attribution" && one.inputs.labels.length > 64) this.start.least = 0.005;
     if (one?.kind === "attribution" && one.left_out) {
       this.start.hide = true;
       this.start.renormalise = one.renormalise;

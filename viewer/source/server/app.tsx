@@ -39,13 +39,14 @@ function firstDraft(menu: Menu): Draft {
 }
 
 /** The draft with what goes together: a method that the model has, and an input that it takes. */
-function fitting(draft: Draft, menu: Menu): Draft {
+function fitting(draft: Draft, menu: Menu, before: Draft): Draft {
   const model = modelOf(draft, menu);
   const methods = methodsFor(model, menu);
   const out = { ...draft };
   if (!methods.includes(out.method)) out.method = methods[0]!;
   if (model?.sees === "image" && out.example < 0 && model.images.length) out.example = 0;
-  if (model?.sees === "text" && !out.text && model.texts.length) out.text = model.texts[0]!;
+  // Another model brings its example; whoever empties the field wants to type.
+  if (model?.sees === "text" && draft.model !== before.model && !out.text) out.text = model.texts[0] ?? "";
   if (out.upload?.kind === "image" && model?.sees === "text") out.upload = null;
   return out;
 }
@@ -67,7 +68,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
     clearTimeout(timer.current);
     running.current?.abort();
     const question = questionOf(asked, menu);
-    if (!question) return setStatus({ line: {}, busy: false });
+    if (!question) return setStatus({ line: { text: "Type a text." }, busy: false });
     const control = (running.current = new AbortController());
     const begun = performance.now();
     setStatus({ line: {}, busy: true });
@@ -104,12 +105,16 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
   };
 
   const change = (part: Partial<Draft>, now = false) => {
-    const next = fitting({ ...draft, ...part }, menu);
+    const next = fitting({ ...draft, ...part }, menu, draft);
     setPane(focus, { draft: next });
     clearTimeout(timer.current);
     const waits = next.method === "generate" || slow.current.has(next.method);
     if (now && next.method !== "generate") void run(next, focus);
     else if (!waits) timer.current = window.setTimeout(() => void run(next, focus), PAUSE);
+    else {
+      running.current?.abort();
+      setStatus({ line: { text: "Enter, or Ask, computes this." }, busy: false });
+    }
   };
 
   const cancel = () => {
@@ -235,6 +240,7 @@ function StatusLine({ status: { line, busy }, cancel }: { status: Status; cancel
   return (
     <div class="status" role="status">
       {line.error && <p class="error">{line.error.replaceAll("`", "")}</p>}
+      {!busy && line.text && <p class="soft">{line.text}</p>}
       {busy && late && (
         <>
           {line.progress ? (
