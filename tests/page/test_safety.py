@@ -36,6 +36,18 @@ def test_the_text_is_the_text_that_was_given(make, visit, text):
     assert shown.replace("\u23ce\n", "\n").replace("\u23ce", "\n").strip() == text.strip()
 
 
+def test_a_word_stays_whole_and_the_text_has_its_own_direction(make, visit):
+    word = "\u05d4\u05de\u05e4\u05ea\u05d7\u05d5\u05ea"  # of many tokens, most of which are halves of letters
+    path, _ = make("rollout", "facts", "--text", f"{word} the keys")
+    page = visit(path)
+    assert page.evaluate("() => getComputedStyle(document.querySelector('.content p')).direction") == "rtl"
+    runs = page.evaluate("""() => [...document.querySelector('.content p').childNodes]
+        .map(node => node.classList?.contains('chip') ? '|' : node.textContent).join('')""")
+    assert f"|{word}|" in runs
+    left = [token(page, k).bounding_box()["x"] for k in (0, 1)]
+    assert left[1] < left[0]  # it begins on the right
+
+
 def test_only_what_has_its_hash_runs(make, visit):
     path, _ = make("rollout", "verb-number", "--text", SENTENCE)
     page = visit(path)

@@ -13,7 +13,7 @@ import { read } from "./upload";
 
 const PAUSE = 40; // milliseconds after a key, before it is asked
 const PATIENCE = 250; // milliseconds, before a page says that it is waiting
-const QUICK = 400; // milliseconds: answers that took longer are only computed when asked for
+const QUICK = 400; // milliseconds: what twice took longer is only computed when asked for
 
 interface Pane {
   draft: Draft;
@@ -23,6 +23,10 @@ interface Pane {
 interface Status {
   line: Line;
   busy: boolean;
+}
+
+function kindOf({ model, method }: Draft): string {
+  return `${model} ${method}`;
 }
 
 function firstDraft(menu: Menu): Draft {
@@ -58,7 +62,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
   const [history, setHistory] = useState(readHistory);
   const running = useRef<AbortController | null>(null);
   const timer = useRef(0);
-  const slow = useRef(new Set<string>());
+  const slow = useRef(new Map<string, number>()); // slow answers in a row; the first one opens a model
   const draft = panes[focus]!.draft;
 
   const setPane = (k: number, change: Partial<Pane>) =>
@@ -79,7 +83,8 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
         if (line.page) void show(asked, k, line.page, control.signal);
       });
       if (control.signal.aborted) return;
-      slow.current[performance.now() - begun > QUICK ? "add" : "delete"](asked.method);
+      const before = slow.current.get(kindOf(asked)) ?? 0;
+      slow.current.set(kindOf(asked), performance.now() - begun > QUICK ? before + 1 : 0);
       setStatus(({ line }) => ({ line: line.error ? line : {}, busy: false }));
     } catch (error) {
       if (!control.signal.aborted) setStatus({ line: { error: (error as Error).message }, busy: false });
@@ -108,7 +113,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
     const next = fitting({ ...draft, ...part }, menu, draft);
     setPane(focus, { draft: next });
     clearTimeout(timer.current);
-    const waits = next.method === "generate" || slow.current.has(next.method);
+    const waits = next.method === "generate" || slow.current.get(kindOf(next))! > 1;
     if (now && next.method !== "generate") void run(next, focus);
     else if (!waits) timer.current = window.setTimeout(() => void run(next, focus), PAUSE);
     else {
