@@ -134,6 +134,7 @@ def test_images_in_a_prompt_are_grids_beside_its_text(make, visit, attention):
     assert page.locator(".text [data-t]").locator("visible=true").all_inner_texts() == ["<s>", "What", "is", "it"]
     grid = page.locator(".patches canvas")
     assert grid.count() == 1 and "2 by 3 patches" in grid.get_attribute("aria-label")
+    assert token(page, 9).bounding_box()["x"] > grid.bounding_box()["x"] + grid.bounding_box()["width"]
     token(page, 9).click()
     box = grid.bounding_box()
     page.mouse.move(box["x"] + 2.5 / 3 * box["width"], box["y"] + 1.5 / 2 * box["height"])

@@ -142,16 +142,18 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <h2>{one.image ? "Image" : "Text"}</h2>
             <QuestionLine session={session} />
             {views.picture && <Host element={views.picture.root} />}
-            {drawn.patches && <Host element={drawn.patches.root} />}
-            <div class={views.texts.length > 1 ? "columns" : ""}>
-              {views.texts.map((text, k) => (
-                <div key={k}>
-                  {views.texts.length > 1 && (
-                    <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
-                  )}
-                  <Host element={text.root} />
-                </div>
-              ))}
+            <div class={drawn.patches ? "pictured" : ""}>
+              {drawn.patches && <Host element={drawn.patches.root} />}
+              <div class={views.texts.length > 1 ? "columns" : ""}>
+                {views.texts.map((text, k) => (
+                  <div key={k}>
+                    {views.texts.length > 1 && (
+                      <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
+                    )}
+                    <Host element={text.root} />
+                  </div>
+                ))}
+              </div>
             </div>
           </section>
           <section class="view-ranking" id={name + "view4"} aria-label={named(session, "Ranking")}>
