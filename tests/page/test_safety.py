@@ -1,11 +1,12 @@
 """Nothing leaves a page, nothing in a token becomes markup, and nobody is left out."""
 import html
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import PROMPT, SENTENCE, ROOT, ranking, token
+from conftest import COMMAND, PROMPT, SENTENCE, ROOT, ranking, token
 
 HOSTILE = ["[CLS]", "</script>", "<script>alert(1)</script>", "<b>", "<!--", "-->", "&lt;", "\"'`", "\u2028", "\\u003c",
            "<img src=x onerror=alert(2)>", "\u05e9\u05dc\u05d5\u05dd", "\U0001f469\u200d\U0001f680", "e\u0301",
@@ -101,6 +102,14 @@ def test_dark_is_as_the_system_is(make, visit):
     page.keyboard.press("l")
     page.keyboard.press("l")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
+
+
+def test_a_page_of_many_results_fits_a_narrow_window(visit, tmp_path):
+    subprocess.run([COMMAND, "demo"], check=True, cwd=tmp_path, capture_output=True, timeout=120)
+    for hash in ("", "#item=6&beside=2"):
+        page = visit(tmp_path / "demo/index.html", hash, width=360)
+        page.locator(".ranking tbody tr").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 @pytest.mark.parametrize("name", PAGES)
