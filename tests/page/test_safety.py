@@ -1,11 +1,12 @@
 """Nothing leaves a page, nothing in a token becomes markup, and nobody is left out."""
 import html
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import PROMPT, SENTENCE, ROOT, ranking, token
+from conftest import COMMAND, PROMPT, SENTENCE, ROOT, ranking, token
 
 HOSTILE = ["[CLS]", "</script>", "<script>alert(1)</script>", "<b>", "<!--", "-->", "&lt;", "\"'`", "\u2028", "\\u003c",
            "<img src=x onerror=alert(2)>", "\u05e9\u05dc\u05d5\u05dd", "\U0001f469\u200d\U0001f680", "e\u0301",
@@ -34,6 +35,18 @@ def test_the_text_is_the_text_that_was_given(make, visit, text):
     shown = page.evaluate("""() => [...document.querySelectorAll('.content p')].map(p => [...p.childNodes]
         .filter(node => !node.classList?.contains('chip')).map(node => node.textContent).join('')).join('\\n')""")
     assert shown.replace("\u23ce\n", "\n").replace("\u23ce", "\n").strip() == text.strip()
+
+
+def test_a_word_stays_whole_and_the_text_has_its_own_direction(make, visit):
+    word = "\u05d4\u05de\u05e4\u05ea\u05d7\u05d5\u05ea"  # of many tokens, most of which are halves of letters
+    path, _ = make("rollout", "facts", "--text", f"{word} the keys")
+    page = visit(path)
+    assert page.evaluate("() => getComputedStyle(document.querySelector('.content p')).direction") == "rtl"
+    runs = page.evaluate("""() => [...document.querySelector('.content p').childNodes]
+        .map(node => node.classList?.contains('chip') ? '|' : node.textContent).join('')""")
+    assert f"|{word}|" in runs
+    left = [token(page, k).bounding_box()["x"] for k in (0, 1)]
+    assert left[1] < left[0]  # it begins on the right
 
 
 def test_only_what_has_its_hash_runs(make, visit):
@@ -89,6 +102,14 @@ def test_dark_is_as_the_system_is(make, visit):
     page.keyboard.press("l")
     page.keyboard.press("l")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
+
+
+def test_a_page_of_many_results_fits_a_narrow_window(visit, tmp_path):
+    subprocess.run([COMMAND, "demo"], check=True, cwd=tmp_path, capture_output=True, timeout=120)
+    for hash in ("", "#item=6&beside=2"):
+        page = visit(tmp_path / "demo/index.html", hash, width=360)
+        page.locator(".ranking tbody tr").first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -134,6 +134,7 @@ def test_images_in_a_prompt_are_grids_beside_its_text(make, visit, attention):
     assert page.locator(".text [data-t]").locator("visible=true").all_inner_texts() == ["<s>", "What", "is", "it"]
     grid = page.locator(".patches canvas")
     assert grid.count() == 1 and "2 by 3 patches" in grid.get_attribute("aria-label")
+    assert token(page, 9).bounding_box()["x"] > grid.bounding_box()["x"] + grid.bounding_box()["width"]
     token(page, 9).click()
     box = grid.bounding_box()
     page.mouse.move(box["x"] + 2.5 / 3 * box["width"], box["y"] + 1.5 / 2 * box["height"])
@@ -182,7 +183,16 @@ def test_compare_shows_the_difference_and_the_agreement(make, visit):
     for place, gap in gaps:
         assert gap == pytest.approx(a[place] - b[place], rel=1e-2, abs=1e-6)
     page.keyboard.press("b")
-    close(page, b)
+    assert "comes from" in asked(page)
+    # Whatever the other views show, the table has A, B and their difference, and so has the file.
+    cells = page.locator(".ranking tbody tr").first.locator("td").all_inner_texts()
+    top = int(np.argmax(b))
+    shown = [float(cell.replace("\u2212", "-")) for cell in cells[:4]]
+    assert shown == pytest.approx([top, a[top], b[top], a[top] - b[top]], rel=1e-2)
+    rows = list(csv.reader(io.StringIO(saved(page, "Ranking, CSV").decode())))
+    assert rows[0][2:] == [result["panels"][k]["label"] for k in (0, 2)]
+    assert {int(row[0]): (float(row[2]), float(row[3])) for row in rows[1:]} == {
+        k: pytest.approx((a[k], b[k]), rel=1e-6) for k in range(len(a))}
 
 
 def test_evaluate_has_tables_that_sort(make, visit):
@@ -196,6 +206,24 @@ def test_evaluate_has_tables_that_sort(make, visit):
     assert page.locator("polyline").count() > 6
 
 
+def test_evaluate_can_be_saved(make, visit):
+    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
+    page = visit(path, accept_downloads=True)
+    assert json.loads(saved(page, "Record, JSON"))["correlation"] == result["correlation"]
+    tables = list(csv.reader(io.StringIO(saved(page, "Tables, CSV").decode())))
+    assert ["method", "comprehensiveness", "sufficiency", "area"] in tables
+    picture = saved(page, "Curves, SVG").decode()
+    assert picture.count("<svg") == 1 + page.locator("figure").count() and ">attnlrp</text>" in picture
+    assert saved(page, "Curves, PNG").startswith(b"\x89PNG")
+
+
+def test_a_legend_tells_all_lines_apart(make, visit):
+    path, _ = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
+    looks = visit(path).evaluate("""() => [...document.querySelector('figure').querySelectorAll('.key i')].map(key => {
+        const {borderTopColor, borderTopStyle} = getComputedStyle(key); return borderTopColor + borderTopStyle; })""")
+    assert len(looks) > 6 and len(set(looks)) == len(looks)
+
+
 def test_evaluate_says_how_many_of_several_true_tokens_are_found(make, visit):
     path, result = make("evaluate", "pairs", "--limit", "4")
     section = visit(path).get_by_label("Truth")
@@ -203,6 +231,70 @@ def test_evaluate_says_how_many_of_several_true_tokens_are_found(make, visit):
     assert "How many of several true tokens are on top" in section.text_content()
     rows = section.locator("table").nth(1).locator("tbody tr")
     assert rows.count() == len(found)
+
+
+def test_help_lists_the_keys_that_do_something(make, visit):
+    def keys(*words):
+        page = visit(make(*words)[0])
+        page.keyboard.press("?")
+        return page.locator("dialog dt").all_inner_texts()
+    rollout = keys(*ROLLOUT)
+    assert "[ ]" in rollout and "a b d" not in rollout
+    assert "a b d" in keys("compare", "verb-number", "--text", SENTENCE, "--by", "method")
+    assert keys("info", "verb-number", "--text", SENTENCE) == ["l", "e", "?"]
+
+
+@pytest.mark.parametrize("words", [ROLLOUT, (*ROLLOUT, "--row", "mean"), ("rollout", "verb-number", "--text", SENTENCE, "--by-layer"),
+                                   ("compare", "verb-number", "--text", SENTENCE, "--by", "method")],
+                         ids=["layers", "mean", "by layer", "compare"])
+def test_a_link_may_say_anything(make, visit, words):
+    path, _ = make(*words)
+    for link in ("layer=1.5", "item=0.5&beside=0.5", "a=9&b=7.5", "begin=9&end=2", "begin=1.5&end=3.2", "end=0",
+                 "residual=5&least=-1&opacity=7", "pinned=999,-1,1.5"):
+        page = visit(path, f"#{link}")
+        assert page.locator(".ranking tbody tr").count() == 7, link
+
+
+def test_labels_of_a_graph_can_be_read_in_the_dark(make, visit):
+    path, _ = make(*ROLLOUT)
+    page = visit(path, dark=True)
+    page.locator(".graph .axis").first.wait_for()
+    inks = page.evaluate("() => [...document.querySelectorAll('.graph .axis')].map(one => getComputedStyle(one).fill)")
+    assert set(inks) == {"rgb(163, 171, 183)"}
+
+
+def strip(page):
+    """The values of the strip of layers, layer by layer from the lowest."""
+    box = page.locator(".layers canvas").bounding_box()
+    values = []
+    label = page.locator(".layers canvas").get_attribute("aria-label").split()
+    layers, tokens = int(label[0]), int(label[3])
+    for layer in range(layers):
+        for token in range(tokens):
+            page.mouse.move(box["x"] + 34 + (token + 0.5) / tokens * (box["width"] - 34),
+                            box["y"] + (layers - layer - 0.5) / layers * box["height"])
+            values.append(float(page.locator(".tip b").inner_text().replace("\u2212", "-")))
+    return np.array(values).reshape(layers, tokens)
+
+
+def test_the_strip_of_layers_answers_both_questions(make, visit):
+    path, result = make("generate", "facts", "--prompt", PROMPT)
+    values = np.array(result["M"])
+    page = visit(path, "#ask=to&pinned=7")
+    page.locator(".layers canvas").wait_for()
+    assert strip(page) == pytest.approx(values[:, 7, :].T, rel=1e-2, abs=1e-6)
+
+
+def test_the_mean_of_the_outputs_has_layers_too(make, visit):
+    path, result = make(*ROLLOUT, "--row", "mean")
+    page = visit(path)
+    page.locator(".graph .way").first.wait_for()
+    assert strip(page)[-1] == pytest.approx(np.ravel(result["values"]), rel=2e-2)
+
+
+def test_paths_that_are_not_of_the_method_say_so(make, visit):
+    path, _ = make("flow", "verb-number", "--text", SENTENCE, "--embed-layers")
+    assert "Below is a plain rollout" in visit(path).get_by_label("Layers", exact=True).inner_text()
 
 
 TEXT = ("verb-number", "--text", SENTENCE)
@@ -231,6 +323,16 @@ def test_every_result_has_all_views(make, visit, words):
 def test_numbers_are_a_table(make, visit, words):
     path, _ = make(*words)
     assert visit(path).locator("table tr").count() > 5
+
+
+def test_tokens_of_a_source_are_a_table_and_metrics_come_first(make, visit):
+    path, result = make("info", "verb-number", "--text", SENTENCE)
+    page = visit(path, accept_downloads=True)
+    heads = page.get_by_label("7 tokens").locator("thead th").all_inner_texts()
+    assert heads[:3] == ["#", "ids", "tokens"]
+    assert json.loads(saved(page, "Record, JSON"))["ids"] == result["ids"]
+    path, _ = make("metrics", "verb-number", "--text", SENTENCE)
+    assert visit(path).locator("h2").first.inner_text().lower() == "metrics"
 
 
 def test_a_batch_is_one_page(make, visit, tmp_path):

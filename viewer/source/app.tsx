@@ -63,18 +63,22 @@ export function App({ session }: With) {
   }, [session]);
   const ask = () => setHelp(true);
   const { Result } = parts.result ?? {};
-  const { EvaluationView, TableView } = parts.tables ?? {};
+  const { EvaluationView, TableView, Records } = parts.tables ?? {};
   return (
     <div class="pane" onpointerenter={() => activate(session)} onfocusin={() => activate(session)}>
       {Result && session.shows ? (
         <Result session={session} help={ask} />
       ) : (
-        <Head session={session} help={ask} />
+        <Head session={session} help={ask}>
+          {Records && <Records session={session} />}
+        </Head>
       )}
-      {EvaluationView && item.kind === "evaluation" && <EvaluationView item={item} Body={Body} />}
-      {TableView && item.kind === "table" && <TableView item={item} Body={Body} />}
+      <div id={`${name}tables`}>
+        {EvaluationView && item.kind === "evaluation" && <EvaluationView item={item} Body={Body} />}
+        {TableView && item.kind === "table" && <TableView item={item} Body={Body} />}
+      </div>
       {session.place.linked && <footer>headwater {session.page.headwater}. Nothing leaves this page.</footer>}
-      {help && <Help close={() => setHelp(false)} />}
+      {help && <Help session={session} close={() => setHelp(false)} />}
     </div>
   );
 }

@@ -10,11 +10,10 @@ export function Compare({ session }: { session: Session }) {
   const names = comparison.panels.map((panel, k) => [String(k), panel.label] as const);
   const agreement = comparison.agreement[state.a]?.[state.b];
   const { question } = session.answer;
-  const other = session.otherLens;
-  const rows = other && question.units.length === 1 && question.ask === "from";
-  const here = rows
-    ? rankCorrelation(session.valuesOf(question, session.firstLens), session.valuesOf(question, other))
-    : NaN;
+  const both = session.bothLenses;
+  const [a, b] = both ? both.map((lens) => session.valuesOf(question, lens)) : [];
+  const isRow = question.units.length === 1 && question.ask === "from";
+  const here = a && b && isRow ? rankCorrelation(a, b) : NaN;
   return (
     <div class="toolbar compare" role="toolbar" aria-label={named(session, "Compare")}>
       {(["a", "b"] as const).map((which) => (
@@ -38,7 +37,7 @@ export function Compare({ session }: { session: Session }) {
       {agreement != null && (
         <span class="soft">
           Rank correlation of A and B: <b>{agreement.toFixed(2)}</b> over all rows
-          {!Number.isNaN(here) && state.show !== "b" && (
+          {!Number.isNaN(here) && (
             <>
               , <b>{here.toFixed(2)}</b> here
             </>

@@ -9,6 +9,8 @@ interface With {
   session: Session;
 }
 
+/** The least tokens of a paragraph that folds. */
+export const LONG = 60;
 const SCALE_NAMES = { linear: "linear", log: "logarithmic", rank: "by rank" };
 
 export function Choice<Word extends string>(props: {
@@ -147,7 +149,7 @@ export function Toolbar({ session }: With) {
           keyName="n"
         />
       )}
-      {!one.image && (
+      {one.inputs.labels.length >= LONG && !one.image && (
         <Check label="Fold quiet text" on={state.fold} take={(fold) => set({ fold })} keyName="f" />
       )}
       {one.image && (

@@ -1,132 +1,8 @@
-// The tables and curves of evaluate, and plain tables of numbers.
-import { Fragment, h, useState } from "./jsx";
-import type { Evaluation, Spreads, Table } from "./contract";
-
-const INKS = ["--one", "--two", "--three", "--four", "--five", "--six"];
-
-interface Line {
-  name: string;
-  values: (number | null)[];
-}
-
-/** Curves over the same places, as SVG. */
-export function Curves(props: { lines: Line[]; places: string[]; x: string; y: string }) {
-  const wide = 560;
-  const high = 240;
-  const [left, bottom, top, right] = [46, 34, 10, 10];
-  const all = props.lines.flatMap((line) => line.values.filter((value) => value !== null));
-  const low = Math.min(0, ...all);
-  const most = Math.max(low + 1e-9, ...all);
-  const count = props.places.length;
-  const x = (k: number) => left + (count < 2 ? 0.5 : k / (count - 1)) * (wide - left - right);
-  const y = (value: number) => top + (1 - (value - low) / (most - low)) * (high - top - bottom);
-  const ticks = [low, (low + most) / 2, most];
-  const every = Math.ceil(count / 12);
-  return (
-    <figure>
-      <svg viewBox={`0 0 ${wide} ${high}`} role="img" aria-label={`${props.y} over ${props.x}`}>
-        {ticks.map((tick) => (
-          <g key={tick}>
-            <line x1={left} x2={wide - right} y1={y(tick)} y2={y(tick)} class="rule" />
-            <text x={left - 6} y={y(tick) + 4} text-anchor="end" class="axis">
-              {tick.toFixed(2)}
-            </text>
-          </g>
-        ))}
-        {props.places.map((place, k) =>
-          k % every ? null : (
-            <text key={place} x={x(k)} y={high - bottom + 16} text-anchor="middle" class="axis">
-              {place}
-            </text>
-          ),
-        )}
-        <text x={(left + wide) / 2} y={high - 3} text-anchor="middle" class="axis">
-          {props.x}
-        </text>
-        {props.lines.map((line, k) => {
-          const points = (line.values.length === 1 ? props.places.map(() => line.values[0]!) : line.values)
-            .map((value, place) => (value === null ? null : `${x(place)},${y(value)}`))
-            .filter((point) => point !== null);
-          return (
-            <polyline
-              key={line.name}
-              points={points.join(" ")}
-              style={{ stroke: `var(${INKS[k % INKS.length]})` }}
-              class={`curve dash${Math.floor(k / INKS.length) % 2}`}
-            />
-          );
-        })}
-      </svg>
-      <figcaption>
-        {props.lines.map((line, k) => (
-          <span key={line.name} class="key">
-            <i style={{ background: `var(${INKS[k % INKS.length]})` }} />
-            {line.name}
-          </span>
-        ))}
-      </figcaption>
-    </figure>
-  );
-}
-
-type Cell = string | number | null;
-
-/** A table that sorts by any column. */
-export function Sortable(props: { caption: string; head: string[]; rows: Cell[][]; tips?: string[][] }) {
-  const [by, setBy] = useState(-1);
-  const [down, setDown] = useState(true);
-  const order = props.rows.map((_, k) => k);
-  if (by >= 0)
-    order.sort((a, b) => {
-      const [x, y] = [props.rows[a]![by]!, props.rows[b]![by]!];
-      if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
-      const gap = typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y);
-      return down ? -gap : gap;
-    });
-  return (
-    <div class="wide">
-      <table class="numbers">
-        <caption>{props.caption}</caption>
-        <thead>
-          <tr>
-            {props.head.map((name, k) => (
-              <th key={name} aria-sort={by === k ? (down ? "descending" : "ascending") : "none"}>
-                <button
-                  onclick={() => {
-                    setDown(by === k ? !down : k > 0);
-                    setBy(k);
-                  }}
-                >
-                  {name}
-                  <span aria-hidden="true">{by === k ? (down ? " \u2193" : " \u2191") : ""}</span>
-                </button>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {order.map((r) => (
-            <tr key={r}>
-              {props.rows[r]!.map((cell, k) => {
-                const text = cell === null ? "\u2013" : typeof cell === "number" ? cell.toFixed(3) : cell;
-                const tip = props.tips?.[r]?.[k];
-                return k === 0 ? (
-                  <th key={k} scope="row">
-                    {text}
-                  </th>
-                ) : (
-                  <td key={k} title={tip}>
-                    {text}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+// The tables and curves of evaluate.
+import { Fragment, h } from "./jsx";
+import type { Evaluation, Spreads } from "./contract";
+import { Curves } from "./curves";
+import { type Cell, Sortable } from "./sortable";
 
 function layerTable(caption: string, methods: Record<string, Spreads>, first: number) {
   const names = Object.keys(methods);
@@ -223,44 +99,13 @@ export function EvaluationView({ item, Body }: { item: Evaluation; Body: "main" 
             head={["example", "text", "target", ...methods]}
             rows={record.examples.map((one) => [
               String(one.line),
-              one.tokens.join(" "),
+              one.tokens.join(" ").replaceAll(" ##", ""), // pieces of a word
               one.target.name,
               ...methods.map((method) => one.correlation[against[0]!]?.[method]?.at(-1) ?? null),
             ])}
           />
         </section>
       )}
-    </Body>
-  );
-}
-
-function flat(record: Record<string, unknown>, before = ""): [string, string][] {
-  return Object.entries(record).flatMap(([name, value]): [string, string][] => {
-    if (value && typeof value === "object" && !Array.isArray(value))
-      return flat(value as Record<string, unknown>, `${before}${name}.`);
-    if (Array.isArray(value)) return [[before + name, value.join(", ")]];
-    return [[before + name, String(value)]];
-  });
-}
-
-export function TableView({ item, Body }: { item: Table; Body: "main" | "div" }) {
-  return (
-    <Body class="evaluation">
-      <section aria-label="Record">
-        <div class="wide">
-          <table class="numbers record">
-            <caption class="away">{item.title}</caption>
-            <tbody>
-              {flat(item.record).map(([name, text]) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td>{text}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </section>
     </Body>
   );
 }

@@ -1,5 +1,6 @@
 // What is seen, as a file.
-import { ink, made } from "./draw";
+import { csvLine, download, escape, png } from "./download";
+import { ink } from "./draw";
 import type { MatrixView } from "./matrix";
 import type { PictureView } from "./picture";
 import { ranked } from "./ranking";
@@ -13,15 +14,6 @@ export interface Views {
   picture: PictureView | null;
 }
 
-function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-}
-
-function cell(value: string | number): string {
-  const text = String(value);
-  return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-}
-
 export function rankingCsv(session: Session): string {
   const rows = ranked(session).sort((a, b) => b.value - a.value);
   const names = session.comparison?.panels.map((panel) => panel.label);
@@ -29,17 +21,17 @@ export function rankingCsv(session: Session): string {
     ? ["position", "token", names[session.state.a]!, names[session.state.b]!]
     : ["position", "token", "value"];
   const lines = rows.map((row) => [row.position, row.label, row.value, ...(names ? [row.other!] : [])]);
-  return [head, ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  return [head, ...lines].map(csvLine).join("\n") + "\n";
 }
 
 export function matrixCsv(session: Session): string {
   const { lens } = session;
   const inputs = session.units(session.one.inputs).labels;
   const outputs = session.units(session.outputs).labels;
-  const lines = [["", ...inputs].map(cell).join(",")];
+  const lines = [csvLine(["", ...inputs])];
   for (let r = 0; r < lens.rows; r++) {
     const unit = lens.rowUnits[r]!;
-    lines.push([unit < 0 ? "mean" : outputs[unit]!, ...lens.row(r)].map(cell).join(","));
+    lines.push(csvLine([unit < 0 ? "mean" : outputs[unit]!, ...lens.row(r)]));
   }
   return lines.join("\n") + "\n";
 }
@@ -52,6 +44,9 @@ export function json(session: Session): string {
       method: one.method,
       options: one.options,
       view: toHash(session.state),
+      ...(session.comparison && {
+        panels: [session.panel(session.state.a)!.label, session.panel(session.state.b)!.label],
+      }),
       question: { ask: answer.question.ask, of: session.labelOf(answer.question) },
       values: ranked(session).map(({ position, label, value, other }) => ({
         position,
@@ -106,22 +101,6 @@ export function svg(session: Session, views: Views): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${ink("paper")}"/>${parts.join("")}</svg>\n`;
 }
 
-async function png(session: Session, views: Views): Promise<Blob> {
-  const image = new Image();
-  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg(session, views));
-  await image.decode();
-  const canvas = made("canvas");
-  canvas.width = 2 * image.width;
-  canvas.height = 2 * image.height;
-  canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) =>
-    canvas.toBlob(
-      (blob) => (blob ? resolve(blob) : reject(new Error("too large for a picture"))),
-      "image/png",
-    ),
-  );
-}
-
 export const FORMATS = [
   ["svg", "Picture, SVG"],
   ["png", "Picture, PNG"],
@@ -134,16 +113,10 @@ export type Format = (typeof FORMATS)[number][0];
 export async function save(session: Session, views: Views, format: Format): Promise<void> {
   const makers: Record<Format, () => string | Promise<Blob>> = {
     svg: () => svg(session, views),
-    png: () => png(session, views),
+    png: () => png(svg(session, views)),
     csv: () => rankingCsv(session),
     "matrix.csv": () => matrixCsv(session),
     json: () => json(session),
   };
-  const file = await makers[format]();
-  const blob = typeof file === "string" ? new Blob([file], { type: "text/plain" }) : file;
-  const link = made("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = `headwater-${session.one.method}.${format}`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  download(await makers[format](), `${session.one.method}.${format}`);
 }

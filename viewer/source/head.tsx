@@ -1,7 +1,7 @@
 // The head of a result: what it is, which one of several, export, theme, help and the command that makes it.
 import { type Child, h, useEffect, useRef, useState } from "./jsx";
 import { copy } from "./copy";
-import { KEYS } from "./keys";
+import { keysOf } from "./keys";
 import { parts } from "./parts";
 import type { Session } from "./session";
 
@@ -16,6 +16,34 @@ function CopyButton({ text }: { text: string }) {
     >
       {done || "Copy command"}
     </button>
+  );
+}
+
+export function ExportMenu<Format extends string>(props: {
+  session: Session;
+  formats: readonly (readonly [Format, string])[];
+  save: (format: Format) => unknown;
+}) {
+  return (
+    <label class="field">
+      <span class="away">Export</span>
+      <select
+        id={props.session.place.name + "export"}
+        value=""
+        onchange={(event) => {
+          const format = event.currentTarget.value as Format;
+          event.currentTarget.value = "";
+          void props.save(format);
+        }}
+      >
+        <option value="">Export&hellip;</option>
+        {props.formats.map(([format, name]) => (
+          <option key={format} value={format}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -69,14 +97,14 @@ export function Head({
   );
 }
 
-export function Help({ close }: { close: () => void }) {
+export function Help({ session, close }: { session: Session; close: () => void }) {
   const dialog = useRef<HTMLDialogElement | null>(null);
   useEffect(() => dialog.current!.showModal(), []);
   return (
     <dialog ref={dialog} onclose={close} aria-label="Keys">
       <h2>Keys</h2>
       <dl>
-        {KEYS.map(([key, about]) => (
+        {keysOf(session).map(([key, about]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

@@ -4,27 +4,36 @@ import type { Session } from "./session";
 import type { State } from "./state";
 import { UNITS } from "./units";
 
-export const KEYS: [string, string][] = [
-  ["\u2190 \u2192", "the output before or after; cells of the matrix"],
-  ["Enter, click", "pin it, or let it go"],
-  ["Shift+Enter, Shift+click", "pin one more; values add up"],
-  ["Esc", "let everything go"],
-  ["t", "turn the question round"],
-  ["u", "next unit: token, word, sentence, paragraph"],
-  ["s", "hide or show special tokens"],
-  ["n", "renormalise what is left"],
-  ["c", "next scale: linear, logarithmic, by rank"],
-  ["f", "fold quiet paragraphs"],
-  ["[ ]", "a layer down or up"],
-  ["a b d", "compare: A, B, their difference"],
-  ["/", "search tokens"],
-  ["1 2 3 4", "go to text, matrix, layers, ranking"],
-  ["wheel, + \u2212 0", "zoom the matrix; double click: all of it"],
-  ["drag, Alt+drag", "brush the matrix; move it"],
+type When = (session: Session) => unknown; // only where there are values to look at
+const always: When = () => true;
+const ofText: When = ({ one }) => !one.image;
+
+const KEYS: [string, string, When?][] = [
+  ["\u2190 \u2192", "the output before or after; cells of the matrix", always],
+  ["Enter, click", "pin it, or let it go", always],
+  ["Shift+Enter, Shift+click", "pin one more; values add up", always],
+  ["Esc", "let everything go", always],
+  ["t", "turn the question round", ({ isMean }) => !isMean],
+  ["u", "next unit: token, word, sentence, paragraph", ofText],
+  ["s", "hide or show special tokens", always],
+  ["n", "renormalise what is left", ({ signed }) => !signed],
+  ["c", "next scale: linear, logarithmic, by rank", always],
+  ["f", "fold quiet paragraphs", ofText],
+  ["[ ]", "a layer down or up", ({ one }) => (one.by_layer?.length ?? 0) > 1 || one.maps],
+  ["a b d", "compare: A, B, their difference", ({ comparison }) => comparison],
+  ["/", "search tokens", always],
+  ["1 2 3 4", "go to text, matrix, layers, ranking", always],
+  ["wheel, + \u2212 0", "zoom the matrix; double click: all of it", always],
+  ["drag, Alt+drag", "brush the matrix; move it", always],
   ["l", "light, dark, or as the system"],
   ["e", "export"],
   ["?", "this list"],
 ];
+
+/** The keys that do something here. */
+export function keysOf(session: Session) {
+  return KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
+}
 
 function next<Word>(words: readonly Word[], now: Word): Word {
   return words[(words.indexOf(now) + 1) % words.length]!;
@@ -72,12 +81,12 @@ export function listen(session: Session, actions: Actions): () => void {
     if (event.key === "?") actions.help();
     else if (event.key === "l")
       session.update({ theme: next(["system", "light", "dark"] as const, state.theme) });
+    else if (event.key === "e") actions.export();
     else if (!session.shows) return;
     else if (change) session.update(change(state));
     else if (event.key === "[" || event.key === "]") step(session, event.key === "]" ? 1 : -1);
     else if ("abd".includes(event.key) && session.comparison)
       session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });
-    else if (event.key === "e") actions.export();
     else if (event.key === "/") actions.search();
     else if (/^[1-4]$/.test(event.key)) actions.focus(Number(event.key));
     else return;

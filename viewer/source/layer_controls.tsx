@@ -66,7 +66,12 @@ export function LayerControls({ session }: { session: Session }) {
           take={(value) => session.update({ residual: value === one.options.residual ? -1 : value })}
         />,
       );
-    } else out.push(<p class="soft">The layers are fixed here: {why}.</p>);
+    } else
+      out.push(
+        <p class="soft">
+          The layers are fixed here: {why}. Below is a plain rollout through the same layers.
+        </p>,
+      );
     out.push(
       <Slider
         label="Paths from"

@@ -17,7 +17,7 @@ const MOST_ARCS = 200; // lines of a table
 
 interface Strip {
   names: string[]; // of the layers, lowest first
-  rows: Float32Array[]; // over input units
+  rows: Float32Array[]; // over units of the answer's side: inputs, unless the question is who uses one
   chosen: number; // the layer that the other views show
 }
 
@@ -70,27 +70,23 @@ export class LayersView {
     const { one } = session;
     if (!session.grids || !LayersView.has(one)) return;
     const { question } = session.answer;
-    const outputs = session.units(session.outputs);
-    const units = session.units(one.inputs);
-    const tokens = question.units.flatMap((unit) => (unit < 0 ? [] : outputs.tokens[unit]!));
     const asks = question.ask === "from";
+    const asked = session.side(!asks).units.tokens;
+    const all = () => [...one.inputs.labels.keys()];
+    const tokens = question.units.flatMap((unit) => (unit < 0 ? all() : asked[unit]!));
     let strip: Strip | null = null;
     let ways: Ways | null = null;
     const heads = one.heads ? await unpack(one.heads, true) : null;
-    if (one.by_layer && one.by_layer.length > 1 && asks) {
+    if (one.by_layer && one.by_layer.length > 1) {
       const grids = await Promise.all(one.by_layer.map((_, k) => session.matrix(one, k)));
-      const rows = grids.map((grid) => {
-        const row = new Float32Array(grid.columns);
-        one.rows.forEach((token, r) => tokens.includes(token) && grid.addRow(r, row));
-        if (one.mean) grid.addRow(0, row);
-        return this.united(row, units.of, units.tokens.length);
-      });
+      const rows = grids.map((grid) => this.united(this.answerIn(grid, tokens, asks), asks));
       const chosen = session.layerOf(one);
       strip = { names: one.by_layer.map(layerName), rows, chosen };
     } else if (one.maps && asks && tokens.length && !session.twoTexts) {
       ways = await this.roller.ways(one, tokens, session.state.least);
       const begin = one.options.layers[0] + Math.max(0, session.state.begin);
-      const rows = ways.layers.map((row) => this.united(row, units.of, units.tokens.length));
+      const share = one.mean ? 1 / tokens.length : 1;
+      const rows = ways.layers.map((row) => this.united(row, true, share));
       strip = { names: rows.map((_, k) => String(begin + k)), rows, chosen: rows.length - 1 };
     }
     if (ticket !== this.ticket) return;
@@ -101,10 +97,27 @@ export class LayersView {
     this.drawGraph();
   }
 
-  private united(row: Float32Array, of: Int32Array, count: number): Float32Array {
-    const out = new Float32Array(count);
-    const { hidden } = this.session.side(true);
-    for (let t = 0; t < row.length; t++) if (!hidden[t]) out[of[t]!]! += row[t]!;
+  /** What one layer's matrix says about the tokens that are asked about, over the tokens of the other side. */
+  private answerIn(grid: Grid, tokens: number[], asks: boolean): Float32Array {
+    const { one, outputs } = this.session;
+    const column = (c: number) => one.columns?.[c] ?? c;
+    const out = new Float32Array((asks ? one.inputs : outputs).labels.length);
+    const row = new Float32Array(grid.columns);
+    if (asks) {
+      if (one.mean) grid.addRow(0, row);
+      else one.rows.forEach((token, r) => tokens.includes(token) && grid.addRow(r, row));
+      row.forEach((value, c) => (out[column(c)] = value));
+    } else {
+      const among = [...row.keys()].filter((c) => tokens.includes(column(c)));
+      one.rows.forEach((token, r) => among.forEach((c) => (out[token]! += grid.at(r, c))));
+    }
+    return out;
+  }
+
+  private united(row: Float32Array, isInput: boolean, share = 1): Float32Array {
+    const { units, hidden } = this.session.side(isInput);
+    const out = new Float32Array(units.tokens.length);
+    for (let t = 0; t < row.length; t++) if (!hidden[t]) out[units.of[t]!]! += share * row[t]!;
     return out;
   }
 
@@ -120,7 +133,8 @@ export class LayersView {
   private point(event: PointerEvent): void {
     const at = this.at(event);
     if (!at) return hideTip();
-    const label = this.session.units(this.session.one.inputs).labels[at.unit]!;
+    const { question } = this.session.answer;
+    const label = this.session.side(question.ask === "from").units.labels[at.unit]!;
     showTip(event.clientX, event.clientY, [
       written(this.shown!.rows[at.layer]![at.unit]!, this.session.lens.exact),
       `\u201c${label}\u201d up to layer ${this.shown!.names[at.layer]}`,
@@ -159,7 +173,7 @@ export class LayersView {
     pen.strokeRect(35, high - (shown.chosen + 1) * cell + 1, wide - 36, cell - 2);
     say(
       strip,
-      `${shown.rows.length} layers by ${columns} inputs for ${session.labelOf(session.answer.question)}`,
+      `${shown.rows.length} layers by ${columns} tokens for ${session.labelOf(session.answer.question)}`,
     );
   }
 
@@ -188,20 +202,31 @@ export class LayersView {
       );
     }
     const { ways } = this;
+    if (session.one.maps && !this.shown)
+      this.graph.append(
+        made("p", "soft", "Layers and paths are those of an output: turn the question round."),
+      );
     if (!ways || !ways.edges.length) return;
     const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
     const begin = Math.max(0, session.state.begin);
-    const { least } = session.state;
+    const depth = ways.levels.length - 1;
+    // What no way touches that is drawn says nothing here.
+    const ends = new Set(
+      edges.flatMap(({ layer, from, to }) => {
+        const level = depth - 1 - (layer - begin);
+        return [`${level} ${from}`, `${level + 1} ${to}`];
+      }),
+    );
     const nodes = ways.levels.flatMap((row, level) =>
       [...row.keys()]
-        .filter((token) => row[token]! >= least)
+        .filter((token) => ends.has(`${level} ${token}`))
         .map((token) => ({ level, token, size: row[token]! })),
     );
     this.graph.append(
       graphOf({
         about: `The strongest ways through the layers: ${edges.length} of them`,
         edges: edges.map((edge) => ({ ...edge, layer: edge.layer - begin })),
-        levels: this.levelNames(begin, ways.levels.length - 1),
+        levels: this.levelNames(begin, depth),
         nodes,
         labels: session.one.inputs.labels,
         wide: this.root.clientWidth,

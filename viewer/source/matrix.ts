@@ -336,9 +336,10 @@ export class MatrixView {
     const { lens } = session;
     const outputs = session.units(session.outputs).labels;
     const inputs = session.units(session.one.inputs).labels;
-    const row = (r: number) => (lens.rowUnits[r] === -1 ? "mean" : outputs[lens.rowUnits[r] ?? -1]);
+    const short = (label?: string) => label?.replace(/^<(?:image|video) (.*)>$/, "$1");
+    const row = (r: number) => (lens.rowUnits[r] === -1 ? "mean" : short(outputs[lens.rowUnits[r] ?? -1]));
     labelRows(pen, plot, view, row);
-    labelColumns(pen, plot, view, (c) => inputs[this.columns[c] ?? -1]);
+    labelColumns(pen, plot, view, (c) => short(inputs[this.columns[c] ?? -1]));
     this.base = { key, canvas };
     return canvas;
   }

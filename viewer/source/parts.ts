@@ -1,11 +1,12 @@
 // What only some results need is a script of its own, and a page holds the scripts that its results need. Each says
 // here that it is there; all of them have run before anything is drawn.
 import type { Compare } from "./compare";
-import type { EvaluationView, TableView } from "./evaluation";
+import type { EvaluationView } from "./evaluation";
 import type { LayerControls } from "./layer_controls";
 import type { LayersView } from "./layers";
 import type { PatchesView } from "./patches";
 import type { PictureView } from "./picture";
+import type { Records, TableView } from "./record";
 import type { Result } from "./result";
 import type { Roller } from "./roller";
 import type { Picker, Several } from "./several";
@@ -23,7 +24,7 @@ export interface Parts {
   };
   compare?: { Compare: typeof Compare };
   several?: { Picker: typeof Picker; Several: typeof Several }; // for more than one result
-  tables?: { EvaluationView: typeof EvaluationView; TableView: typeof TableView };
+  tables?: { EvaluationView: typeof EvaluationView; TableView: typeof TableView; Records: typeof Records };
 }
 
 export const parts: Parts = {};

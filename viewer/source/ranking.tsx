@@ -7,8 +7,8 @@ export interface Ranked {
   unit: number;
   position: number; // of its first token
   label: string;
-  value: number;
-  other: number | null; // of the second panel
+  value: number; // of A, in a comparison
+  other: number | null; // of B
 }
 
 type Column = "position" | "label" | "value" | "other" | "gap";
@@ -18,9 +18,7 @@ export function ranked(session: Session): Ranked[] {
   const { question, values } = session.answer;
   const answers = session.units(question.ask === "from" ? session.one.inputs : session.outputs);
   const { hidden } = session.side(true);
-  const other = session.otherLens;
-  const others = other ? session.valuesOf(question, other) : null;
-  const first = session.difference ? session.valuesOf(question, session.firstLens) : values;
+  const [first, others] = session.bothLenses?.map((lens) => session.valuesOf(question, lens)) ?? [values];
   const out: Ranked[] = [];
   answers.tokens.forEach((tokens, unit) => {
     // A hidden output has no row, and so no value.
@@ -35,7 +33,7 @@ export function ranked(session: Session): Ranked[] {
       unit,
       position: tokens[0]!,
       label: answers.labels[unit]!,
-      value: first[unit]!,
+      value: first![unit]!,
       other: others ? others[unit]! : null,
     });
   });
@@ -50,7 +48,7 @@ function barOf(share: number, signed: boolean) {
 
 export function Ranking({ session }: { session: Session }) {
   const [, redraw] = useState(0);
-  const [column, setColumn] = useState<Column>("value");
+  const [chosen, setColumn] = useState<Column | null>(null);
   const [down, setDown] = useState(true);
   const [all, setAll] = useState(false);
   useEffect(() => {
@@ -70,17 +68,18 @@ export function Ranking({ session }: { session: Session }) {
   if (last.current?.of !== answer) last.current = { of: answer, rows: ranked(session) };
   const { rows } = last.current;
   const names = session.comparison?.panels.map((panel) => panel.label) ?? [];
+  const shows = session.difference ? "gap" : names.length && state.show === "b" ? "other" : "value";
+  const column = chosen ?? shows;
   const sought = state.search.toLowerCase();
-  const key = (row: Ranked): number | string =>
-    column === "gap" ? row.value - (row.other ?? 0) : column === "other" ? (row.other ?? 0) : row[column];
+  const cell = (row: Ranked, name: Column) => (name === "gap" ? row.value - row.other! : row[name]!);
   const sorted = rows
     .filter((row) => row.label.toLowerCase().includes(sought))
     .sort((a, b) => {
-      const [x, y] = [key(a), key(b)];
+      const [x, y] = [cell(a, column), cell(b, column)];
       const order = typeof x === "string" ? x.localeCompare(y as string) : x - (y as number);
       return (down ? -order : order) || a.position - b.position;
     });
-  const length = (row: Ranked) => (session.difference ? row.value - row.other! : row.value);
+  const length = (row: Ranked) => cell(row, shows) as number;
   const most = rows.reduce((size, row) => Math.max(size, Math.abs(length(row))), 1e-30);
   const head = (name: Column, text: string) => (
     <th aria-sort={column === name ? (down ? "descending" : "ascending") : "none"} class={name}>
@@ -91,7 +90,7 @@ export function Ranking({ session }: { session: Session }) {
         }}
       >
         {text}
-        <span aria-hidden="true">{column === name ? (down ? " \u2193" : " \u2191") : ""}</span>
+        <span aria-hidden="true">{column === name ? (down ? "\u00a0\u2193" : "\u00a0\u2191") : ""}</span>
       </button>
     </th>
   );
@@ -101,13 +100,13 @@ export function Ranking({ session }: { session: Session }) {
   const hit = session.cell?.column;
   return (
     <>
-      <table>
+      <table class={both ? "both" : ""}>
         <caption class="away">{session.labelOf(answer.question)}</caption>
         <thead>
           <tr>
             {head("position", "#")}
             {head("label", answer.question.ask === "from" ? "Input" : "Output")}
-            {head("value", both ? names[state.show === "b" ? state.b : state.a]! : "Value")}
+            {head("value", both ? names[state.a]! : "Value")}
             {both && head("other", names[state.b]!)}
             {both && head("gap", "Difference")}
             <th class="bar">

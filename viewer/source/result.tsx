@@ -3,7 +3,7 @@ import { Fragment, h, useEffect, useRef } from "./jsx";
 import { placeOf, useRedraw } from "./app";
 import { Legend, named, Toolbar } from "./controls";
 import { FORMATS, save, type Views } from "./export";
-import { Head } from "./head";
+import { ExportMenu, Head } from "./head";
 import type { LayersView } from "./layers";
 import { MatrixView } from "./matrix";
 import { parts } from "./parts";
@@ -44,13 +44,15 @@ function QuestionLine({ session }: With) {
   const { answer, lens } = session;
   const from = answer.question.ask === "from";
   const labels = session.units(from ? session.one.inputs : session.outputs).labels;
+  const prefix = session.one.image?.prefix ?? Infinity;
+  const nameOf = (k: number) => (k < prefix ? labels[k] : `patch ${labels[k]}`);
   const listed = (count: number, sign: number) =>
     largest(
       answer.values.map((value) => (value * sign < 0 ? NaN : value)),
       count,
     )
       .filter((k) => answer.values[k] !== 0)
-      .map((k) => `${labels[k]} ${written(answer.values[k]!, lens.exact)}`)
+      .map((k) => `${nameOf(k)} ${written(answer.values[k]!, lens.exact)}`)
       .join(", ");
   const against = listed(2, -1);
   const says = session.difference
@@ -140,16 +142,18 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <h2>{one.image ? "Image" : "Text"}</h2>
             <QuestionLine session={session} />
             {views.picture && <Host element={views.picture.root} />}
-            {drawn.patches && <Host element={drawn.patches.root} />}
-            <div class={views.texts.length > 1 ? "columns" : ""}>
-              {views.texts.map((text, k) => (
-                <div key={k}>
-                  {views.texts.length > 1 && (
-                    <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
-                  )}
-                  <Host element={text.root} />
-                </div>
-              ))}
+            <div class={drawn.patches ? "pictured" : ""}>
+              {drawn.patches && <Host element={drawn.patches.root} />}
+              <div class={views.texts.length > 1 ? "columns" : ""}>
+                {views.texts.map((text, k) => (
+                  <div key={k}>
+                    {views.texts.length > 1 && (
+                      <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
+                    )}
+                    <Host element={text.root} />
+                  </div>
+                ))}
+              </div>
             </div>
           </section>
           <section class="view-ranking" id={name + "view4"} aria-label={named(session, "Ranking")}>
@@ -197,30 +201,6 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   );
 }
 
-function ExportMenu({ session, views }: With & { views: Views }) {
-  return (
-    <label class="field">
-      <span class="away">Export</span>
-      <select
-        id={session.place.name + "export"}
-        value=""
-        onchange={(event) => {
-          const format = event.currentTarget.value as (typeof FORMATS)[number][0];
-          event.currentTarget.value = "";
-          void save(session, views, format);
-        }}
-      >
-        <option value="">Export&hellip;</option>
-        {FORMATS.map(([format, name]) => (
-          <option key={format} value={format}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 export function Result({ session, help }: With & { help: () => void }) {
   const drawn = useRef<{ key: string; drawn: Drawn } | null>(null);
   const key = `${session.state.item} ${session.twoTexts} ${!!session.one.image}`;
@@ -257,7 +237,9 @@ export function Result({ session, help }: With & { help: () => void }) {
   return (
     <>
       <Head session={session} help={help}>
-        {now && <ExportMenu session={session} views={now.views} />}
+        {now && (
+          <ExportMenu session={session} formats={FORMATS} save={(name) => save(session, now.views, name)} />
+        )}
       </Head>
       {now && <Results session={session} drawn={now} />}
     </>

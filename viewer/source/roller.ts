@@ -1,5 +1,6 @@
 // Asks the worker for rollouts of other layers and residuals, always for the newest question only.
 import type { Attribution } from "./contract";
+import { clamp } from "./draw";
 import type { Grid } from "./grid";
 import type { Edge } from "./rollout";
 import type { Session } from "./session";
@@ -69,9 +70,10 @@ export class Roller {
   private range(of: Attribution) {
     const { begin, end, residual } = this.session.state;
     const count = of.maps!.length;
+    const first = clamp(begin, 0, count - 1);
     return {
-      begin: begin < 0 ? 0 : Math.min(begin, count - 1),
-      end: end < 0 ? count : Math.min(end, count),
+      begin: first,
+      end: end < 0 ? count : clamp(end, first + 1, count), // a link may say anything
       residual: residual < 0 ? of.options.residual : residual,
     };
   }
@@ -85,7 +87,7 @@ export class Roller {
 
   async ways(of: Attribution, start: number[], least: number): Promise<Ways> {
     await this.start(of);
-    return this.post({ ...this.range(of), start, least });
+    return this.post({ ...this.range(of), start, least: Math.max(least, 1e-3) });
   }
 }
 

@@ -29,7 +29,7 @@ export class Session {
   state: State;
   hovered: Question | null = null;
   cell: { row: number; column: number } | null = null; // of the lens, under the pointer
-  grids: { a: Grid; b: Grid | null } | null = null;
+  grids: { shown: Grid; a: Grid; b: Grid | null } | null = null; // of a comparison: A and B
   rolled: Grid | null = null; // recomputed in the page
   readonly start: State;
   private readonly unpacked = new Map<object, Promise<Grid>>();
@@ -50,6 +50,8 @@ export class Session {
     const first = page.items[0];
     this.start = { ...START };
     const one = first?.kind === "comparison" ? first.panels[0] : first;
+    // In a long text each way has less.
+    if (one?.kind === "attribution" && one.inputs.labels.length > 64) this.start.least = 0.005;
     if (one?.kind === "attribution" && one.left_out) {
       this.start.hide = true;
       this.start.renormalise = one.renormalise;
@@ -98,7 +100,7 @@ export class Session {
   get outputs(): Tokens {
     return this.one.outputs ?? this.one.inputs;
   }
-  private get isMean(): boolean {
+  get isMean(): boolean {
     return this.panel(this.state.a)?.mean ?? false;
   }
   get twoTexts(): boolean {
@@ -191,20 +193,20 @@ export class Session {
     const ticket = ++this.loading;
     this.rolled = null;
     if (!this.shows) return this.tell();
-    const a = this.difference ? this.panel(this.state.a)! : this.one;
-    const b = this.comparison ? this.panel(this.state.b) : null;
-    const [first, second] = await Promise.all([
-      this.matrix(a, this.layerOf(a)),
-      b ? this.matrix(b, this.layerOf(b)) : null,
+    const first = this.panel(this.state.a)!;
+    const second = this.comparison && this.panel(this.state.b);
+    const [a, b] = await Promise.all([
+      this.matrix(first, this.layerOf(first)),
+      second && this.matrix(second, this.layerOf(second)),
     ]);
     if (ticket !== this.loading) return;
-    this.grids = { a: first, b: second };
+    this.grids = { shown: b && this.state.show === "b" ? b : a, a, b };
     this.forget();
     this.tell();
   }
 
   setRolled(values: Float32Array | null): void {
-    const grid = this.grids?.a;
+    const grid = this.grids?.shown;
     this.rolled = values && grid ? new FloatGrid(grid.rows, grid.columns, values) : null;
     this.forget();
     this.tell();
@@ -237,7 +239,7 @@ export class Session {
     if (this.lensNow) return this.lensNow;
     const { one } = this;
     return (this.lensNow = new Lens({
-      grid: this.rolled ?? this.grids!.a,
+      grid: this.rolled ?? this.grids!.shown,
       minus: this.difference ? this.grids!.b! : undefined,
       inputs: this.side(true),
       outputs: this.side(false),
@@ -247,15 +249,11 @@ export class Session {
     }));
   }
 
-  /** The other panel, for a ranking of both. */
-  get otherLens(): Lens | null {
-    if (!this.comparison || !this.grids?.b) return null;
-    return new Lens({ ...this.lens.how, grid: this.grids.b, minus: undefined });
-  }
-
-  /** The first panel, where the lens shows a difference. */
-  get firstLens(): Lens {
-    return new Lens({ ...this.lens.how, minus: undefined });
+  /** A and B of a comparison, whichever of them the other views show. */
+  get bothLenses(): [Lens, Lens] | null {
+    const { a, b } = this.grids ?? {};
+    const of = (grid: Grid) => new Lens({ ...this.lens.how, grid, minus: undefined });
+    return a && b ? [of(a), of(b)] : null;
   }
 
   private defaultUnit(): number {

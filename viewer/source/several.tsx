@@ -48,13 +48,13 @@ export function Picker({ session }: With) {
       </div>
       {session.place.linked && (
         <label class="field">
-          <span class="away">Beside it</span>
+          <span>Beside it</span>
           <select
             id="beside"
             value={String(state.beside)}
             onchange={(event) => session.update({ beside: Number(event.currentTarget.value) })}
           >
-            <option value="-1">Beside it: nothing</option>
+            <option value="-1">nothing</option>
             {options}
           </select>
         </label>

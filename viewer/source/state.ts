@@ -81,6 +81,8 @@ const WORDS: Partial<Record<keyof State, readonly string[]>> = {
   theme: ["system", "light", "dark"],
 };
 
+const SHARES = ["residual", "least", "opacity"]; // up to 1; the other numbers count something
+
 /** What a link says; anything that it cannot say is left as it was. */
 export function fromHash(hash: string, from: State = START): State {
   const state = { ...from };
@@ -98,7 +100,8 @@ export function fromHash(hash: string, from: State = START): State {
     if (typeof now === "boolean") put[name] = text === "true";
     else if (typeof now === "number") {
       const number = Number(text);
-      if (text !== "" && Number.isFinite(number)) put[name] = number;
+      const can = SHARES.includes(name) ? number <= 1 : Number.isInteger(number);
+      if (text !== "" && can && (number >= 0 || number === -1)) put[name] = number;
     } else if (Array.isArray(now)) {
       put[name] = text.split(",").filter(Boolean).map(Number).filter(Number.isInteger);
     } else if (!WORDS[name] || WORDS[name].includes(text)) put[name] = text;

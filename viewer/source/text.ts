@@ -1,6 +1,7 @@
 // The text, shaded. Spans hold the words and never change; a canvas below them holds the colours, because
 // thousands of spans cannot change colour within a frame.
 import type { Tokens } from "./contract";
+import { LONG } from "./controls";
 import { ink, made, on, onResize, penOn, say } from "./draw";
 import type { Session } from "./session";
 import { parts } from "./parts";
@@ -15,8 +16,8 @@ interface Box {
   height: number;
 }
 
+const MOST_HELD = 12; // chips after a word; some languages have no spaces
 const QUIET = 0.1; // a paragraph folds if it has no shade above this
-const LONG = 60; // tokens, from which a paragraph may fold
 
 export class TextView {
   readonly root = made("div", "text");
@@ -149,30 +150,43 @@ export class TextView {
     const hidden = this.session.side(this.isInput).hidden;
     const special = new Set(tokens.special);
     let paragraph = this.newParagraph();
+    // Tokens without letters of their own come after the word that they are part of, which stays whole.
+    let held: HTMLElement[] = [];
+    const release = () => {
+      paragraph.element.append(...held);
+      held = [];
+    };
     tokens.labels.forEach((label, t) => {
       const before = tokens.before[t]!;
       const text = tokens.text[t]!;
       const lines = before.includes("\n") || (t > 0 && tokens.text[t - 1]!.endsWith("\n"));
-      if (lines && paragraph.tokens.length) paragraph = this.newParagraph();
+      if (lines && paragraph.tokens.length) {
+        release();
+        paragraph = this.newParagraph();
+      }
       // The space that some vocabularies put into a token stays outside of its colour.
       const inner = text.trimStart() === "" ? text : text.trimStart();
       const gap =
         before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
+      if (gap || special.has(t) || held.length > MOST_HELD) release();
       if (gap) paragraph.element.append(gap);
       const span = made("span");
       span.dataset["t"] = String(t);
       if (special.has(t) || text === "") {
         span.className = "chip";
+        span.dir = "auto"; // no part of the text, and so of the direction of it
         span.textContent = label || "\u2400";
       } else {
         span.textContent = inner.replace(/\n/g, "\u23ce");
       }
       // Patches are seen as an image beside the text.
       if (hidden[t] || (parts.patches && /^<(image|video) \d+: .*\d>$/.test(label))) span.hidden = true;
-      paragraph.element.append(span);
+      if (text === "" && !special.has(t)) held.push(span);
+      else paragraph.element.append(span);
       paragraph.tokens.push(t);
       this.spans.push(span);
     });
+    release();
   }
 
   private newParagraph() {

@@ -45,7 +45,15 @@ test("without an input there is no question", () => {
   assert.equal(questionOf({ ...draft, text: "  " }, menu), null);
   assert.equal(questionOf({ ...draft, model: "seer" }, menu), null);
   assert.deepEqual(questionOf({ ...draft, model: "seer", example: 1 }, menu)!["example"], "1");
-  assert.equal(questionOf({ ...draft, method: "compare", options: { by: "model" } }, menu), null);
+});
+
+test("the second model of a comparison is another one that reads the same", () => {
+  const asked = (more: Partial<Draft>) =>
+    questionOf({ ...draft, method: "compare", options: { by: "model" }, ...more }, menu)?.["other"];
+  assert.equal(asked({}), "reader");
+  assert.equal(asked({ model: "reader" }), "writer");
+  assert.equal(asked({ options: { by: "model", other: "writer" } }), "reader");
+  assert.equal(asked({ model: "seer", example: 0 }), undefined);
 });
 
 test("a dropped file needs no model", () => {

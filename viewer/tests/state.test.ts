@@ -16,6 +16,12 @@ test("a link that makes no sense changes nothing", () => {
   });
 });
 
+test("a link counts in whole numbers and shares up to one", () => {
+  const odd = "#layer=1.5&item=0.5&begin=-7&end=2.5&residual=5&least=-2&opacity=7";
+  assert.deepEqual(fromHash(odd), START);
+  assert.equal(fromHash("#residual=0.25&layer=3").layer, 3);
+});
+
 test("scales keep signs and order", () => {
   assert.equal(shadeFor("linear", [0.5, -1]).of(-0.5), -0.5);
   const log = shadeFor("log", [1]);

@@ -1,4 +1,5 @@
-import { EvaluationView, TableView } from "../evaluation";
+import { EvaluationView } from "../evaluation";
 import { parts } from "../parts";
+import { Records, TableView } from "../record";
 
-parts.tables = { EvaluationView, TableView };
+parts.tables = { EvaluationView, TableView, Records };

@@ -13,7 +13,7 @@ import { read } from "./upload";
 
 const PAUSE = 40; // milliseconds after a key, before it is asked
 const PATIENCE = 250; // milliseconds, before a page says that it is waiting
-const QUICK = 400; // milliseconds: answers that took longer are only computed when asked for
+const QUICK = 400; // milliseconds: what twice took longer is only computed when asked for
 
 interface Pane {
   draft: Draft;
@@ -23,6 +23,10 @@ interface Pane {
 interface Status {
   line: Line;
   busy: boolean;
+}
+
+function kindOf({ model, method }: Draft): string {
+  return `${model} ${method}`;
 }
 
 function firstDraft(menu: Menu): Draft {
@@ -39,13 +43,14 @@ function firstDraft(menu: Menu): Draft {
 }
 
 /** The draft with what goes together: a method that the model has, and an input that it takes. */
-function fitting(draft: Draft, menu: Menu): Draft {
+function fitting(draft: Draft, menu: Menu, before: Draft): Draft {
   const model = modelOf(draft, menu);
   const methods = methodsFor(model, menu);
   const out = { ...draft };
   if (!methods.includes(out.method)) out.method = methods[0]!;
   if (model?.sees === "image" && out.example < 0 && model.images.length) out.example = 0;
-  if (model?.sees === "text" && !out.text && model.texts.length) out.text = model.texts[0]!;
+  // Another model brings its example; whoever empties the field wants to type.
+  if (model?.sees === "text" && draft.model !== before.model && !out.text) out.text = model.texts[0] ?? "";
   if (out.upload?.kind === "image" && model?.sees === "text") out.upload = null;
   return out;
 }
@@ -57,7 +62,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
   const [history, setHistory] = useState(readHistory);
   const running = useRef<AbortController | null>(null);
   const timer = useRef(0);
-  const slow = useRef(new Set<string>());
+  const slow = useRef(new Map<string, number>()); // slow answers in a row; the first one opens a model
   const draft = panes[focus]!.draft;
 
   const setPane = (k: number, change: Partial<Pane>) =>
@@ -67,7 +72,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
     clearTimeout(timer.current);
     running.current?.abort();
     const question = questionOf(asked, menu);
-    if (!question) return setStatus({ line: {}, busy: false });
+    if (!question) return setStatus({ line: { text: "Type a text." }, busy: false });
     const control = (running.current = new AbortController());
     const begun = performance.now();
     setStatus({ line: {}, busy: true });
@@ -78,7 +83,8 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
         if (line.page) void show(asked, k, line.page, control.signal);
       });
       if (control.signal.aborted) return;
-      slow.current[performance.now() - begun > QUICK ? "add" : "delete"](asked.method);
+      const before = slow.current.get(kindOf(asked)) ?? 0;
+      slow.current.set(kindOf(asked), performance.now() - begun > QUICK ? before + 1 : 0);
       setStatus(({ line }) => ({ line: line.error ? line : {}, busy: false }));
     } catch (error) {
       if (!control.signal.aborted) setStatus({ line: { error: (error as Error).message }, busy: false });
@@ -104,12 +110,16 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
   };
 
   const change = (part: Partial<Draft>, now = false) => {
-    const next = fitting({ ...draft, ...part }, menu);
+    const next = fitting({ ...draft, ...part }, menu, draft);
     setPane(focus, { draft: next });
     clearTimeout(timer.current);
-    const waits = next.method === "generate" || slow.current.has(next.method);
+    const waits = next.method === "generate" || slow.current.get(kindOf(next))! > 1;
     if (now && next.method !== "generate") void run(next, focus);
     else if (!waits) timer.current = window.setTimeout(() => void run(next, focus), PAUSE);
+    else {
+      running.current?.abort();
+      setStatus({ line: { text: "Enter, or Ask, computes this." }, busy: false });
+    }
   };
 
   const cancel = () => {
@@ -235,6 +245,7 @@ function StatusLine({ status: { line, busy }, cancel }: { status: Status; cancel
   return (
     <div class="status" role="status">
       {line.error && <p class="error">{line.error.replaceAll("`", "")}</p>}
+      {!busy && line.text && <p class="soft">{line.text}</p>}
       {busy && late && (
         <>
           {line.progress ? (

@@ -39,16 +39,24 @@ const kind = (
   closed = false,
 ): OptionKind => ({ label, about, hint, words, closed });
 
+/** The models that the chosen one can be compared with. */
+function othersFor(model: ServedModel | undefined, _: Draft, menu: Menu): string[] {
+  return menu.models.filter((one) => one !== model && one.sees === model?.sees).map(({ name }) => name);
+}
+
 /** In the order in which they are shown. */
 export const OPTIONS: Record<string, OptionKind> = {
   by: kind(
     "by",
     "What to compare",
     "method",
-    () => ["method", "layer", "evolution", "discard", "fuse", "model"],
+    (model, draft, menu) => [
+      ...["method", "layer", "evolution", "discard", "fuse"],
+      ...(othersFor(model, draft, menu).length ? ["model"] : []),
+    ],
     true,
   ),
-  other: kind("other", "The second model", "", (_, __, menu) => menu.models.map(({ name }) => name), true),
+  other: kind("other", "The second model", "", othersFor, true),
   target: kind("target", "The logit: a class, a word, or best", "best", (model) => model?.classes ?? []),
   against: kind("against", "A second logit, which is subtracted", "none", (model) => model?.classes ?? []),
   explain: kind(
@@ -118,7 +126,11 @@ export function questionOf(draft: Draft, menu: Menu): Record<string, unknown> | 
     const value = (draft.options[name] ?? "").trim();
     if (value) question[name] = value;
   }
-  if (method === "compare" && question["by"] === "model" && !question["other"]) return null;
+  if (method === "compare" && question["by"] === "model") {
+    const others = othersFor(modelOf(draft, menu), draft, menu);
+    if (!others.includes(String(question["other"]))) question["other"] = others[0];
+    if (!others.length) return null;
+  }
   if (menu.methods.find(({ name }) => name === method)?.options.includes("keep")) question["keep"] = true;
   return question;
 }

@@ -45,7 +45,7 @@ function OptionField({ name, draft, menu, change }: FormProps & { name: string }
         label={option.label}
         about={option.about}
         value={value || option.hint || words[0] || ""}
-        words={name === "other" ? ["", ...words] : words}
+        words={words}
         take={set}
       />
     );
