@@ -43,7 +43,7 @@ Architecture distilbert(const Config& config) {
   model.classifiers.push_back(
       sequence_head("pre_classifier", kernel::Activation::relu, "classifier"));
   model.classifiers.push_back(
-      masked_head("vocab_transform", model.activation, "vocab_layer_norm", "vocab_projector", ""));
+      masked_head(config, "vocab_transform", model.activation, "vocab_layer_norm", "vocab_projector", ""));
   return model;
 }
 

@@ -26,7 +26,7 @@ std::vector<ClassifierNames> modernbert_heads(const Config& config) {
     head.kind = kind;
     head.rows = rows;
     head.out = out;
-    head.tied = kind == Kind::masked_words;
+    head.tied = kind == Kind::masked_words && config.flag_or("tie_word_embeddings", true);
     heads.push_back(head);
   };
   add("ForMaskedLM", Kind::masked_words, Rows::each, "decoder");

@@ -93,7 +93,7 @@ ClassifierNames sequence_head(const std::string& dense, kernel::Activation activ
   return head;
 }
 
-ClassifierNames masked_head(const std::string& dense, kernel::Activation activation,
+ClassifierNames masked_head(const Config& config, const std::string& dense, kernel::Activation activation,
                             const std::string& norm, const std::string& out,
                             const std::string& out_bias) {
   ClassifierNames head = plain_head("ForMaskedLM", ClassifierNames::Kind::masked_words,
@@ -101,7 +101,7 @@ ClassifierNames masked_head(const std::string& dense, kernel::Activation activat
   head.dense = {dense};
   head.activation = activation;
   head.norm = norm;
-  head.tied = true;
+  head.tied = config.flag_or("tie_word_embeddings", true);
   head.out_bias = out_bias;
   return head;
 }

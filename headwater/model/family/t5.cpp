@@ -93,8 +93,9 @@ Architecture t5_decoder(const Config& config) {
                  {attention + "o", false},
                  "layer.1.layer_norm"};
   ClassifierNames words = decoder_heads("ForConditionalGeneration", "", true).front();
-  // Version 1.1 and mT5 do not share the table of words, and so do not scale.
-  if (config.text("model_type") == "t5" && config.flag_or("tie_word_embeddings", true))
+  // Version 1.1 and mT5 do not scale. Older files say so by not sharing the table of words.
+  const bool tied = config.flag_or("tie_word_embeddings", true);
+  if (config.text("model_type") == "t5" && config.flag_or("scale_decoder_outputs", tied))
     words.scale = static_cast<float>(1 / std::sqrt(model.width));
   model.classifiers = {words};
   return model;
