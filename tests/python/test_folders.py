@@ -65,6 +65,12 @@ def test_headwater_knows_each_entry_that_transformers_reads(name, tmp_path):
     path.write_text(json.dumps(plain | json.loads(path.read_text())))
     notes = re.compile("; (only the encoder was run, not the decoder|texts had .* with another input)")
     assert [notes.sub("", said) for said in verdicts(path)] == ["ok"]
+    # Those that it reads only where they are: known if they are refused or change nothing.
+    maybe = set(re.findall(r"getattr\((?:self\.)?config, \"([a-z]\w*)\"", source)) - set(json.loads(path.read_text()))
+    for key in maybe:
+        (tmp_path / key).write_text(json.dumps(json.loads(path.read_text()) | {key: 1}))
+    said = verdicts(*[tmp_path / key for key in maybe]) if maybe else []
+    assert [one for one in said if "headwater does not know" in one] == []
 
 
 def test_real_configs_run_where_transformers_runs_them():
