@@ -350,6 +350,15 @@ def test_models_of_the_cache_have_names(hub):
     assert rollout("bert-tiny")["values"] == values["bert-tiny@v2"]
 
 
+def test_parts_of_sentence_transformers_in_the_cache(hub):
+    folder = hub / "models--st--odd/snapshots/abc"
+    (folder / "0_Transformer").mkdir(parents=True)
+    saved("bert", folder / "0_Transformer")
+    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "0_Transformer", "type": "m.Transformer"}]))
+    assert len(rollout("st/odd")["tokens"]) == 4 and "st/odd" in run("models").stdout
+    assert "'hf download st/odd --revision v7' gets" in fails(1, "info", "st/odd@v7")
+
+
 def test_names_that_are_not_in_the_cache_say_how_to_get_a_model(hub):
     said = fails(1, "rollout", "google-bert/bert-base-uncased", "--text", "a")
     assert "'hf download google-bert/bert-base-uncased' gets a model" in said
