@@ -20,8 +20,7 @@ std::string known_models(const std::string& name) {
       nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
   const size_t at = name.find('@');
   // A model that is there without the revision that is asked for has no better name.
-  if (!near.empty() && near != name.substr(0, at))
-    return fmt::format("; did you mean '{}'?", near);
+  if (!near.empty() && near != name.substr(0, at)) return fmt::format("; did you mean '{}'?", near);
   const std::string models =
       shipped.empty() ? "" : fmt::format("; {} ship", fmt::join(shipped, ", "));
   const std::string revision =

@@ -30,9 +30,9 @@ struct Choosing {
   double neutral;
 };
 constexpr Choosing choosing[] = {
-    {"num_beams", 1},       {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0},
-    {"min_length", 0},      {"min_new_tokens", 0},       {"repetition_penalty", 1},
-    {"guidance_scale", 1},  {"num_beam_groups", 1},      {"penalty_alpha", 0},
+    {"num_beams", 1},       {"no_repeat_ngram_size", 0},  {"encoder_no_repeat_ngram_size", 0},
+    {"min_length", 0},      {"min_new_tokens", 0},        {"repetition_penalty", 1},
+    {"guidance_scale", 1},  {"num_beam_groups", 1},       {"penalty_alpha", 0},
     {"suppress_tokens", 0}, {"begin_suppress_tokens", 0}, {"bad_words_ids", 0},
 };
 

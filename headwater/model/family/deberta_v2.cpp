@@ -96,9 +96,9 @@ Architecture deberta_v2(const Config& config) {
       sequence_head("pooler.dense", activation(config, "pooler_hidden_act"), "classifier"));
   const std::string words = "lm_predictions.lm_head.";
   if (config.flag_or("legacy", true)) {
-    model.classifiers.push_back(masked_head(
-        config, "cls.predictions.transform.dense", model.activation,
-        "cls.predictions.transform.LayerNorm", "cls.predictions.decoder", "cls.predictions.bias"));
+    model.classifiers.push_back(masked_head(config, "cls.predictions.transform.dense",
+                                            model.activation, "cls.predictions.transform.LayerNorm",
+                                            "cls.predictions.decoder", "cls.predictions.bias"));
   } else {
     model.classifiers.push_back(masked_head(config, words + "dense", model.activation,
                                             words + "LayerNorm", words + "decoder",

@@ -93,9 +93,9 @@ ClassifierNames sequence_head(const std::string& dense, kernel::Activation activ
   return head;
 }
 
-ClassifierNames masked_head(const Config& config, const std::string& dense, kernel::Activation activation,
-                            const std::string& norm, const std::string& out,
-                            const std::string& out_bias) {
+ClassifierNames masked_head(const Config& config, const std::string& dense,
+                            kernel::Activation activation, const std::string& norm,
+                            const std::string& out, const std::string& out_bias) {
   ClassifierNames head = plain_head("ForMaskedLM", ClassifierNames::Kind::masked_words,
                                     ClassifierNames::Rows::each, out);
   head.dense = {dense};

@@ -19,7 +19,8 @@ void read_feed(const Config& config, const std::string& part, Architecture& mode
   const bool gated = config.flag_or("is_gated_act", named);
   const std::string plain = text == "gated-gelu" ? "gelu_new" : text.substr(named ? 6 : 0);
   const char* own = "dense_act_fn";
-  model.activation = config.has(own) ? activation(config, own) : activation_named(config, key, plain);
+  model.activation =
+      config.has(own) ? activation(config, own) : activation_named(config, key, plain);
   const std::string feed = part + ".DenseReluDense.";
   model.up = {feed + (gated ? "wi_1" : "wi"), false};
   if (gated) model.gate = {feed + "wi_0", false};
