@@ -72,8 +72,10 @@ void add_prediction(Result& result, Differentiable& model) {
       attribution->prediction.reset();
   }
   if (auto* comparison = std::get_if<Comparison>(&result))
-    for (Attribution& panel : comparison->panels)
+    for (Attribution& panel : comparison->panels) {
       if (!panel.prediction) panel.prediction = model.prediction();
+      if (comparison->by == "model") break;  // the other is of another model
+    }
   if (auto* metrics = std::get_if<Metrics>(&result)) metrics->prediction = model.prediction();
   if (auto* info = std::get_if<Info>(&result)) info->prediction = model.prediction();
 }

@@ -171,6 +171,7 @@ struct Architecture {
   std::string saved_as;                      // the class in config.json, or ""
   std::optional<int> padding_id;             // the token that pads batches
   std::vector<std::string> labels;           // of the classes, from config.json
+  bool several_labels = false;               // of which several can be true at once
   std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 

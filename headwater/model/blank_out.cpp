@@ -51,7 +51,8 @@ Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
   else
     beside.assign(logits.row(0).begin(), logits.row(0).end());
   const size_t own = static_cast<size_t>(answers ? logit.row : logit.id);
-  const Outcome out{beside[own], softmax_at(beside, own)};
+  const bool several = from.kind() == Head::Kind::classes && model_.architecture().several_labels;
+  const Outcome out{beside[own], class_probability(beside, own, several)};
   if (!std::isfinite(out.probability))
     fail("{}: the logit of '{}' is {}, expected a number; check that the weights are intact",
          model_.name(), logit.name, out.logit);

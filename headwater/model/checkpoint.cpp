@@ -70,8 +70,10 @@ const Tensor* Checkpoint::find(const std::string& name) const {
   if (const Tensor* found = exact(outer_ + name)) return found;
   // GPT-NeoX has had both names for its words.
   if (name == "embed_out.weight") return exact(outer_ + "lm_head.weight");
-  // So have encoders for those that they share with a decoder.
+  // Encoder and decoder mostly share theirs, under either name.
   if (const Tensor* own = ends("shared.weight", "encoder.embed_tokens.weight")) return own;
+  for (const char* own : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
+    if (const Tensor* shared = ends(own, "shared.weight")) return shared;
   if (const Tensor* gamma = ends("LayerNorm.weight", "LayerNorm.gamma")) return gamma;
   return ends("LayerNorm.bias", "LayerNorm.beta");
 }

@@ -42,7 +42,8 @@ LinearWeights bind_out(const Model& model, const ClassifierNames& head, const st
         "config.json belong together",
         model.name(), name, model.architecture().saved_as);
   }
-  for (const std::string& bias : {head.out_bias, name + ".bias"})
+  // Its own counts more: only a model whose table of words is shared has both in one.
+  for (const std::string& bias : {name + ".bias", head.out_bias})
     if (out.bias.empty() && !bias.empty() && checkpoint.has(bias))
       out.bias = checkpoint.vector(bias, {out.weights.outputs});
   if (out.weights.outputs == 0 ||

@@ -47,7 +47,6 @@ void pass_over_bookkeeping(const Config& config) {
                     "processor_class",
                     "finetuning_task",
                     "task_specific_params",
-                    "problem_type",
                     "license",
                     "initializer_range",
                     "initializer_factor",

@@ -18,10 +18,15 @@ std::string known_models(const std::string& name) {
   for (const auto& [cached, folder] : cached_model_folders()) names.push_back(cached);
   const std::string_view near =
       nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
-  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  const size_t at = name.find('@');
+  // A model that is there without the revision that is asked for has no better name.
+  if (!near.empty() && near != name.substr(0, at)) return fmt::format("; did you mean '{}'?", near);
   const std::string models =
       shipped.empty() ? "" : fmt::format("; {} ship", fmt::join(shipped, ", "));
-  return fmt::format("{}; 'hf download {}' gets a model from Hugging Face", models, name);
+  const std::string revision =
+      at == std::string::npos ? "" : fmt::format(" --revision {}", name.substr(at + 1));
+  return fmt::format("{}; 'hf download {}{}' gets a model from Hugging Face", models,
+                     name.substr(0, at), revision);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "headwater/model/generation_start.h"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "headwater/core/fail.h"
@@ -20,6 +22,42 @@ std::vector<int> setting(const Model& model, const char* key) {
     if (const Config config = Config::open(path); config.has(key)) return config.integers(key);
   if (model.config().has(key)) return model.config().integers(key);
   return {};
+}
+
+// Entries that let transformers choose other tokens, and the values that do not.
+struct Choosing {
+  const char* key;
+  double neutral;
+};
+constexpr Choosing choosing[] = {
+    {"num_beams", 1},       {"no_repeat_ngram_size", 0},  {"encoder_no_repeat_ngram_size", 0},
+    {"min_length", 0},      {"min_new_tokens", 0},        {"repetition_penalty", 1},
+    {"guidance_scale", 1},  {"num_beam_groups", 1},       {"penalty_alpha", 0},
+    {"suppress_tokens", 0}, {"begin_suppress_tokens", 0}, {"bad_words_ids", 0},
+};
+
+std::vector<std::string> not_followed(const Config& config) {
+  std::vector<std::string> found;
+  for (const auto& [key, neutral] : choosing) {
+    if (!config.has(key)) continue;
+    const std::string value = config.shown(key);
+    const bool changes = config.is_list(key) ? value != "[]" : config.number(key) != neutral;
+    if (changes) found.push_back(fmt::format("{} {}", key, value));
+  }
+  return found;
+}
+
+// One note of all of them; older folders have these entries in config.json.
+void add_note(const Model& model, std::vector<std::string>& notes) {
+  const std::string path = (fs::path(model.name()) / "generation_config.json").string();
+  std::error_code missing;
+  const bool own = fs::exists(path, missing);
+  const std::vector<std::string> found =
+      own ? not_followed(Config::open(path)) : not_followed(model.config());
+  if (!found.empty())
+    notes.push_back(fmt::format(
+        "{} sets {}, which headwater does not follow: tokens may differ from those of transformers",
+        own ? "generation_config.json" : "config.json", fmt::join(found, ", ")));
 }
 
 void add_token(const Model& model, int id, Description& prompt) {
@@ -102,6 +140,7 @@ GenerationStart start_of(const Model& model, const GenerationInput& input) {
   out.ends = setting(model, "eos_token_id");
   for (const std::string& stop : input.stops)
     out.ends.push_back(word_number(model, model.architecture().text->vocabulary, stop));
+  if (!input.continuation) add_note(model, out.notes);
   return out;
 }
 

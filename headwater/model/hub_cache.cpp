@@ -35,9 +35,11 @@ std::string model_name(const std::string& folder) {
   return name;
 }
 
+// Its own, or the list of parts of sentence-transformers, of which the first has one.
 bool has_config(const fs::path& snapshot) {
   std::error_code missing;
-  return fs::exists(snapshot / "config.json", missing);
+  return fs::exists(snapshot / "config.json", missing) ||
+         fs::exists(snapshot / "modules.json", missing);
 }
 
 std::string read_word(const fs::path& path) {

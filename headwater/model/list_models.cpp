@@ -5,6 +5,7 @@
 #include "headwater/core/error.h"
 #include "headwater/model/hub_cache.h"
 #include "headwater/model/model.h"
+#include "headwater/model/pooling.h"
 #include "headwater/model/shipped.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 
@@ -15,8 +16,8 @@ ListedModel look_at(const std::string& name, const std::string& folder) {
   ListedModel listed;
   listed.name = name;
   try {
-    listed.family = Config::open((std::filesystem::path(folder) / "config.json").string())
-                        .text_or("model_type", "");
+    const std::filesystem::path inside = first_module(folder);
+    listed.family = Config::open((inside / "config.json").string()).text_or("model_type", "");
     const std::unique_ptr<Model> model = Model::open(folder);
     listed.parameters = model->checkpoint().parameters();
     listed.types = model->checkpoint().types();

@@ -179,6 +179,31 @@ std::unique_ptr<Source> ModelBatch::item(int k) {
   return std::make_unique<ModelSource>(model_, item.description, item.text, item.notes, item.head);
 }
 
+namespace {
+
+// Says what sentence-transformers would have read instead; `which` text it is.
+void note_reading(const Pooling& pooling, const char* which, const Description& text,
+                  std::vector<std::string>& notes) {
+  const size_t n = text.tokens.size();
+  if (pooling.longest > 0 && n > static_cast<size_t>(pooling.longest))
+    notes.push_back(fmt::format(
+        "{} has {} tokens, all of which were read; sentence-transformers cuts texts to {} for this "
+        "model",
+        which, n, pooling.longest));
+  const auto upper = [](const std::string& token) {
+    return std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; });
+  };
+  bool found = false;
+  for (size_t t = 0; t < n && t < text.places.size(); ++t)
+    found = found || (text.places[t].text >= 0 && upper(text.tokens[t]));
+  if (pooling.lowers && found)
+    notes.push_back(fmt::format(
+        "{} was read as it is; sentence-transformers puts texts into lower case for this model",
+        which));
+}
+
+}  // namespace
+
 // SigLIP has seen texts only with padding, and reads the last row.
 void ModelBatch::pad(const Model& model, Item& item) {
   const Pooling pooling = read_pooling(model);
@@ -224,10 +249,13 @@ void ModelBatch::compare(const ModelInput& input) {
         "{}: makes vectors of {} numbers of one input and of {} of the other, expected as many; "
         "check the weights",
         model_->name(), columns, vector.size());
-  for (Item& own : items_)
+  for (Item& own : items_) {
+    note_reading(pooling, "the text", own.description, own.notes);
+    note_reading(pooling, "the other text", item.description, own.notes);
     own.head = std::make_shared<Similarity>(
         pooling, own.text.ids, vector,
         input.against_text ? *input.against_text : *input.against_image, scale);
+  }
 }
 
 std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {

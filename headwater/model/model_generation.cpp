@@ -45,8 +45,11 @@ class ModelGeneration : public Generation {
         prompt_(std::move(start.prompt)),
         continuation_(std::move(start.continuation)),
         ends_(std::move(start.ends)),
+        notes_(model_->architecture().notes),
         half_(std::move(half)),
-        logits_(1, model_->architecture().text->vocabulary) {}
+        logits_(1, model_->architecture().text->vocabulary) {
+    for (std::string& note : start.notes) notes_.push_back(std::move(note));
+  }
 
   const Description& prompt() const override { return prompt_; }
   const Description* source() const override { return half_ ? &half_->source : nullptr; }
@@ -54,7 +57,7 @@ class ModelGeneration : public Generation {
   std::span<const float> logits() const override { return logits_.row(0); }
   bool ends(int id) const override { return std::ranges::find(ends_, id) != ends_.end(); }
   std::string token(int id) const override { return model_->token_name(id); }
-  std::vector<std::string> notes() const override { return model_->architecture().notes; }
+  std::vector<std::string> notes() const override { return notes_; }
   std::string text(std::span<const int> ids) const override {
     if (const Tokenizer* tokenizer = model_->tokenizer()) return tokenizer->decode(ids);
     return fmt::format("{}", fmt::join(ids, " "));
@@ -139,6 +142,7 @@ class ModelGeneration : public Generation {
   Description prompt_;
   std::vector<int> continuation_;
   std::vector<int> ends_;
+  std::vector<std::string> notes_;
   std::optional<SourceHalf> half_;
   std::optional<Cache> cache_;
   Matrix logits_;

@@ -77,6 +77,19 @@ Pooling read_mode(const std::string& folder) {
   return pooling;
 }
 
+// How the first module of sentence-transformers reads texts.
+void read_texts(const fs::path& module, Pooling& pooling) {
+  std::error_code missing;
+  for (const char* kind : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta"}) {
+    const fs::path path = module / fmt::format("sentence_{}_config.json", kind);
+    if (!fs::exists(path, missing)) continue;
+    const Config config = Config::open(path.string());
+    pooling.longest = config.integer_or("max_seq_length", 0, 0);
+    pooling.lowers = config.flag_or("do_lower_case", false);
+    return;
+  }
+}
+
 // That of CLIP: the end of a text or the class token of an image, projected.
 Pooling read_projection(const Model& model, bool image) {
   const std::string name = image ? "visual_projection.weight" : "text_projection.weight";
@@ -165,7 +178,10 @@ Pooling read_pooling(const Model& model) {
           "{}: has a module {} after its model, expected none after its pooling; use another model",
           model.name(), module.type);
   }
-  if (pooling) return *pooling;
+  if (pooling) {
+    read_texts(root / modules.front().path, *pooling);
+    return *pooling;
+  }
   const bool image = model.architecture().image.has_value();
   if (model.checkpoint().has(image ? "visual_projection.weight" : "text_projection.weight"))
     return read_projection(model, image);

@@ -26,6 +26,10 @@ struct Pooling {
   std::shared_ptr<const AttentionPool> attention;  // in place of all of these
   /// Texts get this token up to a length, as in training; 0: they do not.
   int padding = 0, padded_to = 0;
+  /// What sentence-transformers does to texts first, which is not done here: cuts them to this many
+  /// tokens (0: it does not), and puts them into lower case.
+  int longest = 0;
+  bool lowers = false;
 
   /// One for each of n rows.
   Vector weights(const std::vector<int>& ids, int n) const;

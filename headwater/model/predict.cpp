@@ -1,10 +1,10 @@
 #include "headwater/model/predict.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "headwater/core/error.h"
 #include "headwater/model/classifier.h"
+#include "headwater/model/probability.h"
 #include "headwater/model/target.h"
 #include "headwater/source/mask.h"
 
@@ -124,12 +124,12 @@ Prediction predict(const Model& model, Range rows, MatrixView finished) {
   const size_t best = largest_but(beside, beside.size());
   Prediction out{kind_name(classifier.kind()), logit(best), {}, {}, 0};
   if (beside.size() == 1) return out;
-  double sum = 0;
-  for (const double one : beside) sum += std::exp(one - beside[best]);
+  const bool several =
+      classifier.kind() == PredictionKind::classes && model.architecture().several_labels;
   const size_t second = largest_but(beside, best);
-  out.probability = 1 / sum;
+  out.probability = class_probability(beside, best, several);
   out.second = logit(second);
-  out.second_probability = std::exp(beside[second] - beside[best]) / sum;
+  out.second_probability = class_probability(beside, second, several);
   return out;
 }
 

@@ -16,4 +16,9 @@ inline double softmax_at(const std::vector<double>& logits, size_t k) {
   return std::exp(logits[k] - top) / sum;
 }
 
+/// The probability of class k: of each class alone if several can be true at once.
+inline double class_probability(const std::vector<double>& logits, size_t k, bool several) {
+  return several ? softmax_at({logits[k]}, 0) : softmax_at(logits, k);
+}
+
 }  // namespace headwater

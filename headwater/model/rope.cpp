@@ -140,7 +140,8 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
   for (const char* key : {"rope_theta", "rotary_emb_base"})
     if (config.has(key)) rope.theta = positive(config, key, config.number(key));
   for (const char* key : {"partial_rotary_factor", "rotary_pct"}) read_share(config, key);
-  for (const char* key : {"rope_scaling", "rope_parameters"})
+  const bool scaled = !config.keys("rope_scaling").empty();
+  for (const char* key : {"rope_parameters", "rope_scaling"})
     if (const auto entries = config.object(key)) {
       // One for each kind of layer, or one for all.
       if (const auto full = entries->object("full_attention")) {
@@ -149,6 +150,8 @@ Rope read_rope(const Config& config, int head_size, int positions, std::optional
         entries->finish();
         continue;
       }
+      // rope_scaling, its older name, takes its place.
+      if (scaled && std::string_view(key) == "rope_parameters") continue;
       read_share(*entries, "partial_rotary_factor");
       read_entries(*entries, positions, original, rope);
     }
@@ -172,9 +175,15 @@ Rope read_window_rope(const Config& config, int head_size, int positions, double
   rope.theta = theta;
   const char* key = "rope_local_base_freq";
   if (config.has(key)) rope.theta = positive(config, key, config.number(key));
-  if (const auto entries = config.object("rope_parameters"))
+  if (const auto entries = config.object("rope_parameters")) {
     if (const auto sliding = entries->object("sliding_attention"))
       read_entries(*sliding, positions, {}, rope);
+    else if (!entries->has("full_attention") && !config.keys("rope_parameters").empty())
+      fail(
+          "{}: 'rope_parameters' does not name the kinds of layers, expected entries under "
+          "full_attention and sliding_attention; check the file",
+          config.name());
+  }
   return rope;
 }
 

@@ -115,7 +115,9 @@ class Choice {
   // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
   double probability(int r, int id) const {
     if (head_.kind() != Head::Kind::answers)
-      return softmax_at({logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id));
+      return class_probability(
+          {logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id),
+          head_.kind() == Head::Kind::classes && model_.architecture().several_labels);
     if (logits_.rows() < n_) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> beside;
     for (int t = 0; t < n_; ++t) beside.push_back(double{logits_(t, id)});

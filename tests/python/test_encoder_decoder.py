@@ -183,3 +183,36 @@ def test_what_cannot_write_says_so(tmp_path):
         entries.pop("decoder_start_token_id", None)
         (tmp_path / "bare" / name).write_text(json.dumps(entries))
     assert "decoder_start_token_id" in fails(1, "generate", tmp_path / "bare", *ids(SHORT))
+
+
+@pytest.mark.parametrize("name, entries", [
+    ("t5", dict(scale_decoder_outputs=False)),  # 1.1, as transformers 5 saves it
+    ("t5", dict(dense_act_fn="silu")),
+    ("bart", dict(tie_word_embeddings=False)),  # tables of words of their own, and of lm_head
+])
+def test_entries_that_change_the_probabilities(name, entries, tmp_path):
+    model = two(name, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text()) | entries
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    kind = type(model)
+    if "tie_word_embeddings" in entries:
+        model = kind(kind.config_class.from_pretrained(tmp_path)).eval()
+        model.save_pretrained(tmp_path)
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    model = kind.from_pretrained(tmp_path, attn_implementation="eager").eval()
+    result = ask("generate", tmp_path, *ids(LONG), "--count", 4, "--ignore-end")
+    target = chosen(model, LONG, 4)
+    shares = run_model(model, LONG, target).logits[0].double().softmax(-1)
+    assert result["target_ids"] == target
+    for k, found in enumerate(result["choices"]["probability"]):
+        assert found == pytest.approx(float(shares[k, target[k + 1]]), abs=1e-4)
+
+
+def test_what_the_folder_says_about_choosing_tokens_and_is_not_followed_is_said(tmp_path):
+    two("bart", tmp_path)
+    made = json.loads((tmp_path / "generation_config.json").read_text())
+    (tmp_path / "generation_config.json").write_text(json.dumps(made | dict(
+        num_beams=4, no_repeat_ngram_size=3, repetition_penalty=1.0, suppress_tokens=[])))
+    result = ask("generate", tmp_path, *ids(LONG), "--count", 2)
+    assert result["notes"] == ["generation_config.json sets num_beams 4, no_repeat_ngram_size 3, which headwater does not "
+                               "follow: tokens may differ from those of transformers"]

@@ -65,6 +65,12 @@ def test_headwater_knows_each_entry_that_transformers_reads(name, tmp_path):
     path.write_text(json.dumps(plain | json.loads(path.read_text())))
     notes = re.compile("; (only the encoder was run, not the decoder|texts had .* with another input)")
     assert [notes.sub("", said) for said in verdicts(path)] == ["ok"]
+    # Those that it reads only where they are: known if they are refused or change nothing.
+    maybe = set(re.findall(r"getattr\((?:self\.)?config, \"([a-z]\w*)\"", source)) - set(json.loads(path.read_text()))
+    for key in maybe:
+        (tmp_path / key).write_text(json.dumps(json.loads(path.read_text()) | {key: 1}))
+    said = verdicts(*[tmp_path / key for key in maybe]) if maybe else []
+    assert [one for one in said if "headwater does not know" in one] == []
 
 
 def test_real_configs_run_where_transformers_runs_them():
@@ -342,6 +348,15 @@ def test_models_of_the_cache_have_names(hub):
     (hub / "models--bert-tiny/refs/main").unlink()
     os.utime(hub / "models--bert-tiny/snapshots/aaa111", (1, 1))
     assert rollout("bert-tiny")["values"] == values["bert-tiny@v2"]
+
+
+def test_parts_of_sentence_transformers_in_the_cache(hub):
+    folder = hub / "models--st--odd/snapshots/abc"
+    (folder / "0_Transformer").mkdir(parents=True)
+    saved("bert", folder / "0_Transformer")
+    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "0_Transformer", "type": "m.Transformer"}]))
+    assert len(rollout("st/odd")["tokens"]) == 4 and "st/odd" in run("models").stdout
+    assert "'hf download st/odd --revision v7' gets" in fails(1, "info", "st/odd@v7")
 
 
 def test_names_that_are_not_in_the_cache_say_how_to_get_a_model(hub):

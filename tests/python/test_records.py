@@ -84,6 +84,13 @@ def test_notes_of_two_models_are_shown(tiny, tmp_path):  # noqa: F811
 # Predictions
 
 
+def test_a_model_says_nothing_for_another():
+    words = ["compare", "verb-number", "pairs", "--by", "model", "--text", "The keys to the house."]
+    assert "# verb-number: the model says: class" in run(*words).stdout
+    first, second = ask(*words)["panels"]
+    assert first["prediction"]["name"] == "plural" and "prediction" not in second
+
+
 def predicted(model, ids, row=None):
     with torch.no_grad():
         logits = model(torch.tensor([ids])).logits[0].double()

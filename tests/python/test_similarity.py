@@ -227,3 +227,14 @@ def test_what_cannot_be_compared_is_said(sentences):
 def test_a_model_without_a_pooling_says_so(name):
     said = fails(1, "relevance", name, "--text", ONE, "--against-text", OTHER)
     assert "does not say how it makes one vector of an input" in said
+
+
+def test_what_sentence_transformers_would_read_is_said(sentences):
+    folder, _, _ = sentences
+    words = ["relevance", folder, "--text", ONE, "--against-text", ONE]
+    assert ask(*words)["notes"] == []
+    (folder / "sentence_bert_config.json").write_text(json.dumps(dict(max_seq_length=3, do_lower_case=True)))
+    count = len(ask(*words)["tokens"])
+    assert ask(*words)["notes"] == [
+        f"{which} has {count} tokens, all of which were read; sentence-transformers cuts texts to 3 for this model"
+        for which in ("the text", "the other text")]

@@ -34,7 +34,7 @@ Architecture albert(const Config& config) {
   model.classifiers = encoder_heads();
   model.classifiers.push_back(sequence_head(".pooler", kernel::Activation::tanh, "classifier"));
   ClassifierNames words =
-      masked_head("predictions.dense", model.activation, "predictions.LayerNorm",
+      masked_head(config, "predictions.dense", model.activation, "predictions.LayerNorm",
                   "predictions.decoder", "predictions.bias");
   model.classifiers.push_back(words);
   words.task = "ForPreTraining";

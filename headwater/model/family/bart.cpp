@@ -62,7 +62,7 @@ Architecture bart_layout(const Config& config, const std::string& stack) {
   TextEmbedding text;
   text.size = model.width;
   text.vocabulary = config.integer("vocab_size");
-  text.words = "shared.weight";
+  text.words = stack + ".embed_tokens.weight";
   text.positions = stack + ".embed_positions.weight";
   text.first_position = 2;
   text.norm = stack + ".layernorm_embedding";

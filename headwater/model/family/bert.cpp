@@ -45,7 +45,7 @@ Architecture bert(const Config& config) {
   next.task = "ForNextSentencePrediction";
   model.classifiers.push_back(next);
   // Weights from pre-training have both classifiers; the one over words is used.
-  ClassifierNames words = masked_head("cls.predictions.transform.dense", model.activation,
+  ClassifierNames words = masked_head(config, "cls.predictions.transform.dense", model.activation,
                                       "cls.predictions.transform.LayerNorm",
                                       "cls.predictions.decoder", "cls.predictions.bias");
   model.classifiers.push_back(words);

@@ -95,13 +95,16 @@ Architecture deberta_v2(const Config& config) {
   model.classifiers.push_back(
       sequence_head("pooler.dense", activation(config, "pooler_hidden_act"), "classifier"));
   const std::string words = "lm_predictions.lm_head.";
-  model.classifiers.push_back(config.flag_or("legacy", true)
-                                  ? masked_head("cls.predictions.transform.dense", model.activation,
-                                                "cls.predictions.transform.LayerNorm",
-                                                "cls.predictions.decoder", "cls.predictions.bias")
-                                  : masked_head(words + "dense", model.activation,
-                                                words + "LayerNorm", words + "decoder",
-                                                words + "bias"));
+  if (config.flag_or("legacy", true)) {
+    model.classifiers.push_back(masked_head(config, "cls.predictions.transform.dense",
+                                            model.activation, "cls.predictions.transform.LayerNorm",
+                                            "cls.predictions.decoder", "cls.predictions.bias"));
+  } else {
+    model.classifiers.push_back(masked_head(config, words + "dense", model.activation,
+                                            words + "LayerNorm", words + "decoder",
+                                            words + "bias"));
+    model.classifiers.back().tied = true;  // whatever config.json says
+  }
   return model;
 }
 

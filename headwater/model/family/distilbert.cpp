@@ -42,8 +42,8 @@ Architecture distilbert(const Config& config) {
   model.classifiers = encoder_heads();
   model.classifiers.push_back(
       sequence_head("pre_classifier", kernel::Activation::relu, "classifier"));
-  model.classifiers.push_back(
-      masked_head("vocab_transform", model.activation, "vocab_layer_norm", "vocab_projector", ""));
+  model.classifiers.push_back(masked_head(config, "vocab_transform", model.activation,
+                                          "vocab_layer_norm", "vocab_projector", ""));
   return model;
 }
 

@@ -14,7 +14,7 @@ Architecture electra(const Config& config) {
   model.classifiers = encoder_heads();
   model.classifiers.push_back(
       sequence_head("classifier.dense", Activation::gelu, "classifier.out_proj"));
-  model.classifiers.push_back(masked_head("generator_predictions.dense", Activation::gelu,
+  model.classifiers.push_back(masked_head(config, "generator_predictions.dense", Activation::gelu,
                                           "generator_predictions.LayerNorm", "generator_lm_head",
                                           ""));
   // Predicts whether each token was replaced.

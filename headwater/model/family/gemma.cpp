@@ -61,10 +61,11 @@ Architecture gemma2(const Config& config) {
 }
 
 Architecture gemma3_text(const Config& config) {
-  int pattern = 6;
-  for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"})
-    pattern = config.integer_or(key, pattern);
+  // Newer files have the pattern with an underscore too, beside layer_types, which counts.
+  config.pass_over({"_sliding_window_pattern"});
+  const int pattern = config.integer_or("sliding_window_pattern", 6);
   Architecture model = gemma_layout(config, 131072, 1e6, 0, 0, pattern);
+  model.cap = 0;  // only Gemma 2 caps scores, whatever config.json says
   model.query_norm = "self_attn.q_norm";
   model.key_norm = "self_attn.k_norm";
   model.window_rope = read_window_rope(config, model.head_size, *model.positions);

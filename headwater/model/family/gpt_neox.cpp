@@ -1,9 +1,22 @@
 // GPT-NeoX (Black et al. 2022; Pythia, Biderman et al. 2023): causal, both halves of a block in
 // parallel, rotary positions for a part of each head.
+#include "headwater/core/fail.h"
 #include "headwater/model/family/family.h"
 #include "headwater/model/family/shared.h"
 
 namespace headwater::family {
+namespace {
+
+// Versions of transformers differ in whether they read the general name of an entry of this family.
+void refuse_unclear(const Config& config, const char* general, const char* own, double otherwise) {
+  if (!config.has(general)) return;
+  const double value = config.number_or(own, otherwise);
+  if (config.number(general) != value)
+    fail("{}: '{}' is {} and '{}' is {}, expected the same; check the file", config.name(), general,
+         config.shown(general), own, value);
+}
+
+}  // namespace
 
 Architecture gpt_neox(const Config& config) {
   Architecture model;
@@ -12,6 +25,10 @@ Architecture gpt_neox(const Config& config) {
   model.inner = config.integer("intermediate_size");
   model.epsilon = config.number_or("layer_norm_eps", 1e-5);
   model.positions = config.integer_or("max_position_embeddings", 2048);
+  refuse_unclear(config, "rope_theta", "rotary_emb_base", 10000);
+  refuse_unclear(config, "partial_rotary_factor", "rotary_pct", 0.25);
+  // Where it differs, transformers rotates a part of that size, of heads that are not.
+  config.expect_number("head_dim", model.head_size);
   model.rope = read_rope(config, model.head_size, *model.positions, 0.25);
   if (model.rope->kind == "dynamic") model.positions.reset();
   model.causal = true;

@@ -6,7 +6,7 @@
 
 namespace headwater::family {
 
-Architecture llama_layout(const Config& config, std::optional<double> rotated) {
+Architecture llama_layout(const Config& config, int positions, std::optional<double> rotated) {
   Architecture model;
   model.width = config.integer("hidden_size");
   model.layers = config.integer("num_hidden_layers");
@@ -14,7 +14,7 @@ Architecture llama_layout(const Config& config, std::optional<double> rotated) {
   model.groups = config.integer_or("num_key_value_heads", model.heads);
   model.head_size = config.integer_or("head_dim", model.width / model.heads);
   model.inner = config.integer("intermediate_size");
-  model.positions = config.integer_or("max_position_embeddings", 2048);
+  model.positions = config.integer_or("max_position_embeddings", positions);
   model.norm = Architecture::Norm::rms;
   model.norm_first = true;
   model.epsilon = config.number_or("rms_norm_eps", 1e-6);

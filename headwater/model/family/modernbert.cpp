@@ -26,7 +26,7 @@ std::vector<ClassifierNames> modernbert_heads(const Config& config) {
     head.kind = kind;
     head.rows = rows;
     head.out = out;
-    head.tied = kind == Kind::masked_words;
+    head.tied = kind == Kind::masked_words && config.flag_or("tie_word_embeddings", true);
     heads.push_back(head);
   };
   add("ForMaskedLM", Kind::masked_words, Rows::each, "decoder");
@@ -42,6 +42,7 @@ std::vector<ClassifierNames> modernbert_heads(const Config& config) {
 Architecture modernbert(const Config& config) {
   Architecture model;
   encoder_sizes(config, model);
+  config.expect_number("head_dim", model.head_size);
   config.pass_over({"attention_dropout", "embedding_dropout", "initializer_cutoff_factor",
                     "deterministic_flash_attn", "sparse_prediction", "sparse_pred_ignore_index",
                     "decoder_bias", "reference_compile", "repad_logits_with_grad", "hidden_act",

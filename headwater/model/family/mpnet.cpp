@@ -41,7 +41,7 @@ Architecture mpnet(const Config& config) {
         config.name(), positions, text.first_position);
   model.positions = positions - text.first_position;
   model.text = std::move(text);
-  model.classifiers = roberta_heads();
+  model.classifiers = roberta_heads(config);
   return model;
 }
 

@@ -8,7 +8,7 @@
 namespace headwater::family {
 
 Architecture phi3(const Config& config) {
-  Architecture model = llama_layout(config, 1.0);
+  Architecture model = llama_layout(config, 4096, 1.0);
   config.pass_over({"original_max_position_embeddings", "resid_pdrop", "embd_pdrop"});
   // What transformers takes for it is not what the file says.
   if (model.rope->kind == "longrope" && !config.has("original_max_position_embeddings"))

@@ -7,11 +7,11 @@
 
 namespace headwater::family {
 
-std::vector<ClassifierNames> roberta_heads() {
+std::vector<ClassifierNames> roberta_heads(const Config& config) {
   using kernel::Activation;
   std::vector<ClassifierNames> heads = encoder_heads();
   heads.push_back(sequence_head("classifier.dense", Activation::tanh, "classifier.out_proj"));
-  heads.push_back(masked_head("lm_head.dense", Activation::gelu, "lm_head.layer_norm",
+  heads.push_back(masked_head(config, "lm_head.dense", Activation::gelu, "lm_head.layer_norm",
                               "lm_head.decoder", "lm_head.bias"));
   return heads;
 }
@@ -28,7 +28,7 @@ Architecture roberta(const Config& config) {
         "'pad_token_id' {}; check both entries",
         config.name(), *model.positions, padding + 1, padding);
   model.positions = *model.positions - (padding + 1);
-  model.classifiers = roberta_heads();
+  model.classifiers = roberta_heads(config);
   return model;
 }
 

@@ -93,15 +93,15 @@ ClassifierNames sequence_head(const std::string& dense, kernel::Activation activ
   return head;
 }
 
-ClassifierNames masked_head(const std::string& dense, kernel::Activation activation,
-                            const std::string& norm, const std::string& out,
-                            const std::string& out_bias) {
+ClassifierNames masked_head(const Config& config, const std::string& dense,
+                            kernel::Activation activation, const std::string& norm,
+                            const std::string& out, const std::string& out_bias) {
   ClassifierNames head = plain_head("ForMaskedLM", ClassifierNames::Kind::masked_words,
                                     ClassifierNames::Rows::each, out);
   head.dense = {dense};
   head.activation = activation;
   head.norm = norm;
-  head.tied = true;
+  head.tied = config.flag_or("tie_word_embeddings", true);
   head.out_bias = out_bias;
   return head;
 }

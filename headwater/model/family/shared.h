@@ -31,13 +31,14 @@ std::vector<ClassifierNames> encoder_heads();
 ClassifierNames sequence_head(const std::string& dense, kernel::Activation activation,
                               const std::string& out);
 
-/// ForMaskedLM: out(norm(activation(dense(row)))); `out` is tied to the words if it has no weight.
-ClassifierNames masked_head(const std::string& dense, kernel::Activation activation,
+/// ForMaskedLM: out(norm(activation(dense(row)))); `out` is tied to the words if it has no weight,
+/// unless config.json says otherwise.
+ClassifierNames masked_head(const Config& config, const std::string& dense, kernel::Activation activation,
                             const std::string& norm, const std::string& out,
                             const std::string& out_bias);
 
 /// The classifiers of RoBERTa, which MPNet shares.
-std::vector<ClassifierNames> roberta_heads();
+std::vector<ClassifierNames> roberta_heads(const Config& config);
 
 /// The classifiers of causal models; `language` is the task of the one over words.
 std::vector<ClassifierNames> decoder_heads(const std::string& language,
@@ -46,9 +47,10 @@ std::vector<ClassifierNames> decoder_heads(const std::string& language,
 /// Blocks, names and word embeddings of BERT, which RoBERTa and ELECTRA share.
 Architecture bert_layout(const Config& config, const std::string& prefix);
 
-/// Blocks and names of Llama, which Mistral, Qwen and others share. `rotated` as `share` of
-/// read_rope.
-Architecture llama_layout(const Config& config, std::optional<double> rotated = {});
+/// Blocks and names of Llama, which Mistral, Qwen and others share. `positions` are those of a
+/// config.json that does not say; `rotated` as `share` of read_rope.
+Architecture llama_layout(const Config& config, int positions = 2048,
+                          std::optional<double> rotated = {});
 
 /// Blocks and names of ViT, which DeiT and DINOv2 share.
 Architecture vit_layout(const Config& config, const std::string& prefix);

@@ -7,7 +7,7 @@
 namespace headwater::family {
 
 Architecture smollm3(const Config& config) {
-  Architecture model = llama_layout(config);
+  Architecture model = llama_layout(config, 32768);
   model.groups = config.integer_or("num_key_value_heads", 4);
   model.rope = read_rope(config, model.head_size, *model.positions, {}, 2e6);
   const bool attention_bias = config.flag_or("attention_bias", false);

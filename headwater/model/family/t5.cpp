@@ -10,15 +10,17 @@
 namespace headwater::family {
 namespace {
 
-// "relu", or "gated-gelu" for gelu_new with a gate.
+// "relu", or "gated-gelu" for gelu_new with a gate. What newer files say beside it counts more.
 void read_feed(const Config& config, const std::string& part, Architecture& model) {
   const char* key = "feed_forward_proj";
   const bool multilingual = config.text("model_type") == "mt5";
   const std::string text = config.text_or(key, multilingual ? "gated-gelu" : "relu");
-  const bool gated = text.starts_with("gated-");
-  model.activation = text == "gated-gelu"
-                         ? kernel::Activation::gelu_tanh
-                         : activation_named(config, key, text.substr(gated ? 6 : 0));
+  const bool named = text.starts_with("gated-");
+  const bool gated = config.flag_or("is_gated_act", named);
+  const std::string plain = text == "gated-gelu" ? "gelu_new" : text.substr(named ? 6 : 0);
+  const char* own = "dense_act_fn";
+  model.activation =
+      config.has(own) ? activation(config, own) : activation_named(config, key, plain);
   const std::string feed = part + ".DenseReluDense.";
   model.up = {feed + (gated ? "wi_1" : "wi"), false};
   if (gated) model.gate = {feed + "wi_0", false};
@@ -37,9 +39,8 @@ Architecture t5_layout(const Config& config, const std::string& stack, const std
   model.norm_first = true;
   model.epsilon = config.number_or("layer_norm_epsilon", 1e-6);
   model.scaled = false;
-  config.pass_over({"dropout_rate", "n_positions", "num_decoder_layers", "dense_act_fn",
-                    "is_gated_act", "scale_decoder_outputs", "hidden_size", "num_hidden_layers",
-                    "num_attention_heads", "head_dim"});
+  config.pass_over({"dropout_rate", "n_positions", "num_decoder_layers", "scale_decoder_outputs",
+                    "hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim"});
   read_feed(config, feed, model);
 
   model.prefixes = {"", "transformer."};
@@ -66,7 +67,7 @@ Architecture t5_layout(const Config& config, const std::string& stack, const std
   TextEmbedding text;
   text.size = model.width;
   text.vocabulary = config.integer("vocab_size");
-  text.words = "shared.weight";
+  text.words = stack + ".embed_tokens.weight";
   model.text = std::move(text);
   return model;
 }
@@ -93,8 +94,9 @@ Architecture t5_decoder(const Config& config) {
                  {attention + "o", false},
                  "layer.1.layer_norm"};
   ClassifierNames words = decoder_heads("ForConditionalGeneration", "", true).front();
-  // Version 1.1 and mT5 do not share the table of words, and so do not scale.
-  if (config.text("model_type") == "t5" && config.flag_or("tie_word_embeddings", true))
+  // Version 1.1 and mT5 do not scale. Older files say so by not sharing the table of words.
+  const bool tied = config.flag_or("tie_word_embeddings", true);
+  if (config.text("model_type") == "t5" && config.flag_or("scale_decoder_outputs", tied))
     words.scale = static_cast<float>(1 / std::sqrt(model.width));
   model.classifiers = {words};
   return model;

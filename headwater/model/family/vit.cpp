@@ -7,6 +7,7 @@ namespace headwater::family {
 Architecture vit_layout(const Config& config, const std::string& prefix) {
   Architecture model;
   encoder_sizes(config, model);
+  config.expect_number("head_dim", model.head_size);
   config.expect_number("num_channels", 3);
   config.pass_over({"encoder_stride", "pooler_act", "pooler_output_size"});
   model.norm_first = true;
