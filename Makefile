@@ -68,6 +68,15 @@ lowest: ## the tests of the Python package with the lowest versions of torch and
 kills: ## headwater attribute, killed at random moments, fifty times; after make test
 	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
 
+.PHONY: spark
+spark: build/spark/installed ## headwater.Attributor in Spark; needs Java; after make test
+	@PYTHONPATH=build/spark $(PYTHON) -m pytest -ra tests/spark
+
+# Beside build/venv: half a gigabyte.
+build/spark/installed: tests/spark/requirements.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/spark -r $<
+	@touch $@
+
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
