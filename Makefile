@@ -68,13 +68,17 @@ lowest: ## the tests of the Python package with the lowest versions of torch and
 kills: ## headwater attribute, killed at random moments, fifty times; after make test
 	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
 
-.PHONY: spark
-spark: build/spark/installed ## headwater.Attributor in Spark; needs Java; after make test
-	@PYTHONPATH=build/spark $(PYTHON) -m pytest -ra tests/spark
+.PHONY: million
+million: ## the memory of headwater attribute with 10,000 and with a million rows; after make test
+	@HEADWATER_ROWS=10000,1000000 $(PYTHON) -m pytest -q tests/python_package/test_attribute_memory.py
 
-# Beside build/venv: half a gigabyte.
-build/spark/installed: tests/spark/requirements.txt
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/spark -r $<
+.PHONY: engines
+engines: build/engines/installed ## headwater.Attributor in Ray and Spark; needs Java; after make test
+	@PYTHONPATH=build/engines $(PYTHON) -m pytest -ra tests/engines
+
+# Beside build/venv: three quarters of a gigabyte.
+build/engines/installed: tests/engines/requirements.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/engines -r $<
 	@touch $@
 
 .PHONY: bench
@@ -87,6 +91,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/flow.py
 	@$(PYTHON) bench/relevance.py
 	@$(PYTHON) bench/dataset.py
+	@$(PYTHON) bench/shares.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
 	@$(PYTHON) bench/serve.py

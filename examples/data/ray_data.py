@@ -3,8 +3,9 @@
     pip install ".[data]" "ray[data]"
     python ray_data.py ROWS.parquet OUT/
 
-On a cluster, `size` is the number of actors, `num_cpus` the cores of each. Ray gives the rows of an actor that dies to
-another one, and starts a new actor.
+On a cluster, `size` is the number of actors, `num_cpus` and `threads` the cores of each; all together must be fewer than
+there are, because reading and writing take some. Ray gives the rows of an actor that dies to another one, and starts a new
+actor.
 """
 import sys
 
@@ -18,11 +19,11 @@ def main(rows: str, out: str, attributor: type[hw.Attributor] = hw.Attributor) -
     data = data.map_batches(
         attributor,
         fn_constructor_args=["verb-number", "rollout"],
-        fn_constructor_kwargs=dict(row="cls", keep=["id", "label"]),
+        fn_constructor_kwargs=dict(row="cls", keep=["id", "label"], threads=1),
         batch_format="pyarrow",
         batch_size=50,
         compute=ray.data.ActorPoolStrategy(size=2),
-        num_cpus=1,
+        num_cpus=0.5,  # so that it also runs on two cores
     )
     data.write_parquet(out)
     print(f"{ray.data.read_parquet(out).count()} rows")

@@ -23,7 +23,7 @@ RESULT = StructType([
 
 
 def make():
-    attribute = hw.Attributor("verb-number", "rollout", row="cls")
+    attribute = hw.Attributor("verb-number", "rollout", row="cls", threads=1)
 
     def predict(texts):
         columns = attribute({"text": texts})

@@ -266,8 +266,7 @@ std::vector<Generated> generate(int count, const OpenText& open, const Options& 
   for (;;) {
     while (texts.size() < texts_at_once && opened < count) {
       if (!next) next = open(opened);
-      const int own =
-          static_cast<int>(next->prompt().ids.size()) + Writer::count_of(*next, how);
+      const int own = static_cast<int>(next->prompt().ids.size()) + Writer::count_of(*next, how);
       if (!texts.empty() && own > positions_at_once - positions) break;
       auto writer = std::make_unique<Writer>(*next, options, how);
       texts.push_back({static_cast<size_t>(opened), own, std::move(next), std::move(writer)});

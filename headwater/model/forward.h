@@ -50,8 +50,8 @@ class Forward {
   /// The tokens follow those in the cache, which must have room for them. Each layer adds their
   /// keys and values as it runs; the last layer updates count.
   Forward(const Model& model, Matrix hidden, Cache& cache);
-  /// Several texts that grow, one below the other: text k has the next lengths[k] rows, which follow
-  /// the tokens in caches[k]. The same bytes for each as on its own.
+  /// Several texts that grow, one below the other: text k has the next lengths[k] rows, which
+  /// follow the tokens in caches[k]. The same bytes for each as on its own.
   Forward(const Model& model, Matrix hidden, std::vector<int> lengths, std::vector<Cache*> caches);
   /// The same as for one cache, for a decoder beside an encoder. Borrows `source`.
   Forward(const Model& model, Matrix hidden, Cache& cache, const CrossMemory& source);

@@ -1,9 +1,7 @@
-"""hw.Attributor in Hugging Face datasets and in Ray Data, with the real packages."""
+"""hw.Attributor in Hugging Face datasets, with the real package."""
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +37,9 @@ def check(table, texts, method, **words):
         assert found[k]["error"] is None and found[k]["label"] == k % 2
 
 
-OFFLINE = {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1", "RAY_USAGE_STATS_ENABLED": "0"}
-
-
 def run(script, *words):
     done = subprocess.run([sys.executable, EXAMPLES / script, *map(str, words)], capture_output=True, text=True,
-                          timeout=300, env=os.environ | OFFLINE)
+                          timeout=300, env=os.environ | {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"})
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -54,46 +49,3 @@ def test_hugging_face_datasets_map_in_two_processes(rows, tmp_path, monkeypatch)
     path, texts = rows
     assert "500 rows with id, label, text, length" in run("datasets_map.py", path, tmp_path / "out.parquet")
     check(pq.read_table(tmp_path / "out.parquet"), texts, "rollout", row=0)
-
-
-def test_ray_data_maps_batches_in_two_actors(rows, tmp_path):
-    path, texts = rows
-    assert "500 rows" in run("ray_data.py", path, tmp_path / "out")
-    check(pq.read_table(tmp_path / "out"), texts, "rollout", row=0)
-
-
-# The example with actors that say who they are, and take their time.
-SLOW = """
-import os, sys, time
-import ray_data
-import headwater as hw
-
-class Slow(hw.Attributor):
-    def __call__(self, batch):
-        with open(os.environ["ACTORS"], "a") as file:
-            file.write(f"{os.getpid()}\\n")
-        time.sleep(0.5)
-        return super().__call__(batch)
-
-ray_data.main(*sys.argv[1:], Slow)
-"""
-
-
-def test_ray_data_goes_on_when_an_actor_is_killed(rows, tmp_path):
-    path, texts = rows
-    actors = tmp_path / "actors"
-    around = os.environ | OFFLINE | {"ACTORS": str(actors), "PYTHONPATH": str(EXAMPLES)}
-    with subprocess.Popen([sys.executable, "-c", SLOW, path, tmp_path / "out"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, env=around) as process:
-        give_up = time.monotonic() + 120
-        while not actors.exists() or not actors.read_text().endswith("\n"):
-            assert process.poll() is None and time.monotonic() < give_up, process.communicate()[1][-3000:]
-            time.sleep(0.02)
-        killed = actors.read_text().split()[0]
-        os.kill(int(killed), signal.SIGKILL)
-        said, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors[-3000:]
-    assert "500 rows" in said
-    pids = actors.read_text().split()
-    assert len(set(pids)) >= 2 and len(pids) > 10, "nothing was done again"  # 10 batches of 50 rows, and the lost one
-    check(pq.read_table(tmp_path / "out"), texts, "rollout", row=0)

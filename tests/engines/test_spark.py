@@ -1,4 +1,4 @@
-"""hw.Attributor in Spark's predict_batch_udf, with the real package: `make spark`."""
+"""hw.Attributor in Spark's predict_batch_udf, with the real package: `make engines`."""
 import os
 import subprocess
 import sys
