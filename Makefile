@@ -68,6 +68,19 @@ lowest: ## the tests of the Python package with the lowest versions of torch and
 kills: ## headwater attribute, killed at random moments, fifty times; after make test
 	@HEADWATER_KILLS=50 $(PYTHON) -m pytest -q tests/python_package/test_attribute.py -k killing
 
+.PHONY: million
+million: ## the memory of headwater attribute with 10,000 and with a million rows; after make test
+	@HEADWATER_ROWS=10000,1000000 $(PYTHON) -m pytest -q tests/python_package/test_attribute_memory.py
+
+.PHONY: engines
+engines: build/engines/installed ## headwater.Attributor in Ray and Spark; needs Java; after make test
+	@PYTHONPATH=build/engines $(PYTHON) -m pytest -ra tests/engines
+
+# Beside build/venv: three quarters of a gigabyte.
+build/engines/installed: tests/engines/requirements.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target build/engines -r $<
+	@touch $@
+
 .PHONY: bench
 bench: build/release/build.ninja ## build and run the benchmarks
 	@tools/setup build bench venv
@@ -78,6 +91,7 @@ bench: build/release/build.ninja ## build and run the benchmarks
 	@$(PYTHON) bench/flow.py
 	@$(PYTHON) bench/relevance.py
 	@$(PYTHON) bench/dataset.py
+	@$(PYTHON) bench/shares.py
 	@tools/setup test
 	@$(PYTHON) bench/page.py
 	@$(PYTHON) bench/serve.py

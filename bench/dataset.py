@@ -5,15 +5,17 @@
 Without --texts (a text a line) the texts are random words of the model's vocabulary, in lengths like those of SST-2:
 25 tokens on average, 4 to 66. transformers runs batches of 32, sorted by length: eager attention with
 output_attentions and the product of the layers as tutorials write it, and sdpa attention, the forward pass alone. The
-rows of [CLS] are compared before anything is timed. Everybody takes turns, and the best round of each counts. `limit`
-is what a plain matrix product of PyTorch would do: the products of the model alone, on whole batches. Prints markdown
-and leaves it in build/bench/dataset.md.
+rows of [CLS] are compared before anything is timed. Everybody takes turns; the best round of each counts, and the median
+of the ratios within a round. `limit` is what a plain matrix product of PyTorch would do: the products of the model alone,
+on whole batches. Then prompts that decoders continue: together, one by one (the first of the ratio) and by transformers
+without attribution. Prints markdown and leaves it in build/bench/dataset.md.
 """
 import argparse
 import importlib.util
 import json
 import os
 import random
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -25,6 +27,7 @@ parser.add_argument("--count", type=int, default=2000)
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--texts")
 parser.add_argument("--models", default="minilm,bert")
+parser.add_argument("--decoders", default="facts,gpt2")
 ARGUMENTS = parser.parse_args()
 
 import numpy as np
@@ -97,18 +100,37 @@ def rollout(attentions):
     return total
 
 
-def product_limit(config, tokens):
-    """Seconds for the matrix products of the model alone, by PyTorch, 512 tokens at a time."""
+def products(config, tokens):
+    """The matrix products of the model alone, by PyTorch, 512 tokens at a time."""
     width, inner = config.hidden_size, config.intermediate_size
     shapes = [(width, 3 * width), (width, width), (width, inner), (inner, width)]
     pairs = [(torch.randn(512, k), torch.randn(k, n)) for k, n in shapes]
-    best = float("inf")
-    for _ in range(10):
-        begin = time.perf_counter()
+    for _ in range(round(config.num_hidden_layers * tokens / 512)):
         for a, b in pairs:
             a @ b
-        best = min(best, time.perf_counter() - begin)
-    return best * config.num_hidden_layers * tokens / 512
+
+
+def turns(works):
+    """Seconds of wall clock and of processor time: works by round. Everybody takes turns, so that a load on the machine
+    is the same for all."""
+    taken = {work: [] for work in works}
+    for _ in range(ARGUMENTS.rounds):
+        for work, run in works.items():
+            time.sleep(0.2)
+            begin, used = time.perf_counter(), time.process_time()
+            run()
+            taken[work].append((time.perf_counter() - begin, time.process_time() - used))
+    return taken
+
+
+def table_of(name, taken, first, units):
+    """A row for each work: units a second in its best round, and how many times as many as `first`, the median over the
+    rounds, by the clock and by processor time."""
+    rows = []
+    for work, times in taken.items():
+        ratio = [statistics.median(theirs[k] / own[k] for theirs, own in zip(taken[first], times)) for k in (0, 1)]
+        rows.append(f"| {name} | {work} | {units / min(times)[0]:.0f} | {ratio[0]:.2f} | {ratio[1]:.2f} |")
+    return rows
 
 
 def measure(name):
@@ -124,34 +146,75 @@ def measure(name):
     error = max(np.abs(found["values"][k] - expected[k]).max() for k in range(len(texts)))
     if not error <= LARGEST_ERROR:
         sys.exit(f"bench: {name}: results differ by {error:.2g}")
-    works = {"transformers eager, rollout": eager.run, "transformers sdpa, forward alone": sdpa.run,
-             "headwater, rollout of [CLS]": lambda: ours["rollout"](columns),
-             "headwater, relevance": lambda: ours["relevance"](columns)}
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(ARGUMENTS.rounds):
-        for work, run in works.items():
-            time.sleep(0.2)
-            begin = time.perf_counter()
-            run()
-            best[work] = min(best[work], time.perf_counter() - begin)
     tokens = sum(found["length"])
-    best["limit: the matrix products alone"] = product_limit(eager.model.config, tokens)
-    slowest = best["transformers eager, rollout"]
-    return [f"| {name} | {work} | {len(texts) / seconds:.0f} | {slowest / seconds:.2f} |"
-            for work, seconds in best.items()], len(texts), tokens, error
+    taken = turns({"transformers eager, rollout": eager.run, "transformers sdpa, forward alone": sdpa.run,
+                   "headwater, rollout of [CLS]": lambda: ours["rollout"](columns),
+                   "headwater, relevance": lambda: ours["relevance"](columns),
+                   "limit: the matrix products alone": lambda: products(eager.model.config, tokens)})
+    return table_of(name, taken, "transformers eager, rollout", len(texts)), len(texts), tokens, error
+
+
+def decoder_folder(name):
+    """The model that ships, or one of GPT-2's shape with random weights, its words and its tokenizer; made once."""
+    shipped = Path(hw.models()["facts"])
+    folder = FOLDER / f"dataset-{name}"
+    if name == "facts":
+        return shipped
+    if not (folder / "config.json").exists():
+        torch.manual_seed(0)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(shipped)
+        ends = dict(bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id)
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=len(tokenizer), **ends))
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
+def measure_decoding(name):
+    """Tokens a second of many prompts: with M by headwater, together and one by one; the text alone by transformers."""
+    folder, count = decoder_folder(name), 20
+    places = ("box", "chest", "attic", "shelf", "garden", "cellar")
+    prompts = [f"The {colour} key went from the {first} to the {last}. Where is the {colour} key? Answer:"
+               for colour in ("red", "blue", "green") for first in places for last in places][:64]
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
+    tokenizer.pad_token = tokenizer.eos_token
+
+    def theirs():
+        out = []
+        for at in range(0, len(prompts), BATCH):
+            inputs = tokenizer(prompts[at:at + BATCH], return_tensors="pt", padding=True)
+            with torch.inference_mode():
+                ids = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], do_sample=False,
+                                     min_new_tokens=count, max_new_tokens=count, pad_token_id=tokenizer.pad_token_id)
+            out += ids[:, inputs["input_ids"].shape[1]:].tolist()
+        return out
+
+    words = dict(count=count, ignore_end=True)
+    together = hw.generate_all(folder, prompts, **words)
+    for prompt, found in zip(prompts[:8], together):
+        alone = hw.generate(folder, prompt, **words)
+        if alone.generated_ids != found.generated_ids or not np.array_equal(alone.M, found.M):
+            sys.exit(f"bench: {name}: texts together differ from one by one")
+    taken = turns({"transformers, batches of 32, text alone": theirs,
+                   "headwater, one by one, with M": lambda: [hw.generate(folder, one, **words) for one in prompts],
+                   "headwater, together, with M": lambda: hw.generate_all(folder, prompts, **words)})
+    return table_of(f"{name}, tokens", taken, "headwater, one by one, with M", len(prompts) * count)
 
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(ARGUMENTS.threads)
     hw.set_threads(ARGUMENTS.threads)
-    lines = ["| model | work | texts a second | times eager |", "|---|---|---:|---:|"]
-    for name in ARGUMENTS.models.split(","):
+    lines = ["| model | work | texts a second | times the first | by processor time |", "|---|---|---:|---:|---:|"]
+    for name in filter(None, ARGUMENTS.models.split(",")):
         rows, count, tokens, error = measure(name)
         lines += rows
         print(f"{name}: {count} texts, {tokens / count:.1f} tokens on average, rows differ by at most {error:.1g}",
               file=sys.stderr)
-    text = "\n".join(lines) + f"\n\n{ARGUMENTS.threads} threads, {hw._engine.kernel()}.\n"
+    for name in filter(None, ARGUMENTS.decoders.split(",")):
+        lines += measure_decoding(name)
+    text = "\n".join(lines) + f"\n\n{ARGUMENTS.threads} threads, {hw._engine.kernel()}, load average {os.getloadavg()[0]:.1f}.\n"
     (FOLDER / "dataset.md").write_text(text)
     print(text)
 

@@ -69,17 +69,22 @@ class GenerateCommand : public Command {
     input_.prompt = text_or_standard_input(input_.prompt, "--prompt");
     if (input_.text) input_.text = text_or_standard_input(*input_.text, "--text");
     if (!text_file_) {
-      deliverer.deliver(one(input_, options));
+      deliverer.deliver(shown(generate(*open_generation(source_, input_), options, how_)));
       return;
     }
     const std::vector<std::string> prompts = texts_of(*text_file_);
-    std::vector<Result> results;
-    for (size_t k = 0; k < prompts.size(); ++k) {
+    const int count = static_cast<int>(prompts.size());
+    const OpenInput open = open_generations(source_, input_.ignore_code);
+    const auto open_prompt = [&](int k) {
       GenerationInput input = input_;
-      input.reads = prompts[k];
-      Generated result = one(input, options);
-      result.prompt.item = static_cast<int>(k);
-      result.prompt.items = static_cast<int>(prompts.size());
+      input.reads = prompts[static_cast<size_t>(k)];
+      return open(input);
+    };
+    std::vector<Result> results;
+    for (Generated& written : generate(count, open_prompt, options, how_)) {
+      Generated result = shown(std::move(written));
+      result.prompt.item = static_cast<int>(results.size());
+      result.prompt.items = count;
       results.push_back(std::move(result));
     }
     deliverer.deliver(results, true);
@@ -133,9 +138,8 @@ class GenerateCommand : public Command {
     options.flag("--plain", "Only the text, without attribution", plain_);
   }
 
-  Generated one(const GenerationInput& input, const Options& options) const {
-    const std::unique_ptr<Generation> generation = open_generation(source_, input);
-    Generated result = generate(*generation, options, how_);
+  // As the options ask for it.
+  Generated shown(Generated result) const {
     if (!merge_.empty()) result = merge_words(std::move(result));
     if (!token_) return result;
     result.shown = resolve_index(*token_, static_cast<int>(result.tokens.size()),

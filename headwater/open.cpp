@@ -66,7 +66,13 @@ std::unique_ptr<Source> open(const std::string& name, const ModelInput& input) {
 }
 
 std::unique_ptr<Generation> open_generation(const std::string& name, const GenerationInput& input) {
-  return start_generation(open_model(name, input.ignore_code), input, name);
+  return open_generations(name, input.ignore_code)(input);
+}
+
+OpenInput open_generations(const std::string& name, bool ignore_code) {
+  return [name, model = open_model(name, ignore_code)](const GenerationInput& input) {
+    return start_generation(model, input, name);
+  };
 }
 
 }  // namespace headwater

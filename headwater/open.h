@@ -1,5 +1,6 @@
 // Opens attention by name: a file, a model folder, or a model that ships with headwater.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,5 +40,9 @@ std::unique_ptr<Source> open(const std::string& name, const ModelInput& input);
 /// A model that will generate text. Throws Error if `name` is not a model, if the model cannot
 /// generate, and for a prompt without tokens.
 std::unique_ptr<Generation> open_generation(const std::string& name, const GenerationInput& input);
+
+/// The same for several texts of one model, which is opened once, here.
+using OpenInput = std::function<std::unique_ptr<Generation>(const GenerationInput& input)>;
+OpenInput open_generations(const std::string& name, bool ignore_code = false);
 
 }  // namespace headwater

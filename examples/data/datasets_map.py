@@ -12,7 +12,7 @@ import headwater as hw
 
 def main(rows: str, out: str) -> None:
     data = datasets.load_dataset("parquet", data_files=rows, split="train")
-    attribute = hw.Attributor("verb-number", "rollout", row="cls", top=5)
+    attribute = hw.Attributor("verb-number", "rollout", row="cls", top=5, threads=1)
     data = data.map(attribute, batched=True, batch_size=100, num_proc=2, with_rank=True)
     data.to_parquet(out)
     print(f"{len(data)} rows with {', '.join(data.column_names)}")

@@ -256,6 +256,11 @@ void parallel_for(int count, const std::function<void(int)>& task) {
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
+void parallel_if_many(int count, const std::function<void(int)>& task) {
+  if (count >= 4 * threads()) return parallel_for(count, task);
+  for (int i = 0; i < count; ++i) task(i);
+}
+
 struct Background::State {
   State(int count, std::function<void(int)> given) : task(std::move(given)), loop(count, task) {
     std::unique_lock lock(pool_in_use, std::defer_lock);

@@ -11,6 +11,10 @@ namespace headwater {
 /// thread while the pool is busy, runs on the calling thread alone.
 void parallel_for(int count, const std::function<void(int)>& task);
 
+/// The same for tasks that are parallel themselves: a thread for each costs less than all threads
+/// for each, unless some would be idle. So if there are few tasks, they run one after the other.
+void parallel_if_many(int count, const std::function<void(int)>& task);
+
 /// Threads of another library. Calls work(data) on at most `count` of them, including the caller's
 /// own thread, and returns when all calls have.
 using Team = void (*)(void (*work)(void* data), void* data, int count);

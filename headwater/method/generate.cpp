@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/layer/layers.h"
 #include "headwater/method/conserved.h"
@@ -137,64 +139,154 @@ void follow_relevance(Generation& generation, Generated& result) {
   }
 }
 
+// A text while it is written. What it reads is up to others, so that several can read together.
+class Writer {
+ public:
+  Writer(Generation& generation, const Options& options, const GenerateOptions& how)
+      : generation_(generation), most_(count_of(generation, how)), random_(how.seed) {
+    check_ranges(how);
+    check_relevance(options, how);
+    const Description* source = generation.source();
+    result_.how = how;
+    result_.options = options;
+    result_.prompt = source ? *source : generation.prompt();
+    if (how.attribute && !how.relevance) {
+      follower_.emplace(generation, options, most_, result_);
+      push_ = follower_->push();
+      if (source) across_ = follower_->push_across();
+    }
+    generation.reserve(most_);
+    if (source) generation.read_source(options.fuse, follower_ ? follower_->encode() : Visit());
+    result_.ids.reserve(static_cast<size_t>(most_));
+    next_ = generation.prompt().ids;
+  }
+  Writer(const Writer&) = delete;  // the result is borrowed
+  Writer& operator=(const Writer&) = delete;
+
+  static int count_of(const Generation& generation, const GenerateOptions& how) {
+    const size_t known = generation.continuation().size();
+    return known == 0 ? how.count : static_cast<int>(known);
+  }
+
+  /// What it reads next; no ids if it is complete.
+  Reading next() const { return {&generation_, next_, push_, across_}; }
+  bool complete() const { return next_.empty(); }
+
+  /// Goes on after next() was read.
+  void go_on() {
+    next_ = {};
+    if (last_) return;
+    // The last token predicts nothing more, so it is read only if its own position is attributed.
+    const bool own = result_.how.own_position;
+    const std::vector<int>& known = generation_.continuation();
+    if (!known.empty()) {
+      result_.ids = known;
+      last_ = true;
+      next_ = std::span(result_.ids).first(known.size() - (own ? 0 : 1));
+      return;
+    }
+    choose();
+    if (!last_ || own) next_ = std::span(result_.ids).last(1);
+  }
+
+  Generated result() {
+    result_.text = generation_.text(result_.ids);
+    for (const int id : result_.ids) result_.tokens.push_back(generation_.token(id));
+    result_.notes = generation_.notes();
+    if (generation_.source()) {
+      const Description& prompt = generation_.prompt();
+      result_.target = TargetHalf{prompt.tokens, prompt.ids, {}, {}};
+      for (const int id : result_.ids) result_.target->ids.push_back(id);
+      for (const std::string& token : result_.tokens) result_.target->tokens.push_back(token);
+    }
+    if (follower_) follower_->finish();
+    if (result_.how.attribute && result_.how.relevance) follow_relevance(generation_, result_);
+    result_.timing.method = whole_.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  void choose() {
+    const GenerateOptions& how = result_.how;
+    const std::span<const float> logits = generation_.logits();
+    const int id = how.temperature > 0
+                       ? draw(logits, how.temperature, how.top_k, how.top_p, random_)
+                       : best(logits);
+    result_.ids.push_back(id);
+    const Standing standing = standing_of(logits, id);
+    result_.choices.push_back({standing.probability,
+                               standing.second < 0 ? "" : generation_.token(standing.second),
+                               standing.second_probability});
+    result_.ended = generation_.ends(id) && !how.ignore_end;
+    last_ = result_.ended || static_cast<int>(result_.ids.size()) == most_;
+  }
+
+  Stopwatch whole_;
+  Generation& generation_;
+  int most_;  // tokens that it will have
+  Random random_;
+  Generated result_;
+  std::optional<Follower> follower_;
+  Visit push_, across_;
+  std::span<const int> next_;
+  bool last_ = false;  // no more tokens are chosen
+};
+
+// Of all texts that are written at once, prompts and what follows: their keys and values are in
+// memory.
+constexpr int positions_at_once = 2048;
+// More share the weights no better.
+constexpr size_t texts_at_once = 64;
+
 }  // namespace
 
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how) {
-  const Stopwatch whole;
+  Writer writer(generation, options, how);
+  while (!writer.complete()) {
+    const Reading next = writer.next();
+    generation.read(next.ids, options.fuse, next.visit, next.across);
+    writer.go_on();
+  }
+  return writer.result();
+}
+
+std::vector<Generated> generate(int count, const OpenText& open, const Options& options,
+                                const GenerateOptions& how) {
+  struct Text {
+    size_t place;
+    int positions;
+    std::unique_ptr<Generation> generation;
+    std::unique_ptr<Writer> writer;
+  };
   check_ranges(how);
-  check_relevance(options, how);
-  const Description& prompt = generation.prompt();
-  const std::vector<int>& known = generation.continuation();
-  const int most = known.empty() ? how.count : static_cast<int>(known.size());
-  Generated result;
-  result.how = how;
-  result.options = options;
-  const Description* source = generation.source();
-  result.prompt = source ? *source : prompt;
-  std::optional<Follower> follower;
-  Visit push, across;
-  if (how.attribute && !how.relevance) {
-    follower.emplace(generation, options, most, result);
-    push = follower->push();
-    if (source) across = follower->push_across();
-  }
-  generation.reserve(most);
-  if (source) generation.read_source(options.fuse, follower ? follower->encode() : Visit());
-  generation.read(prompt.ids, options.fuse, push, across);
-  Random random(how.seed);
-  if (!known.empty()) {
-    // The last token predicts nothing more, so it is read only if its own position is attributed.
-    result.ids = known;
-    const size_t read = known.size() - (how.own_position ? 0 : 1);
-    if (read > 0) generation.read(std::span(known).first(read), options.fuse, push, across);
-  } else {
-    while (static_cast<int>(result.ids.size()) < most) {
-      const int id = how.temperature > 0
-                         ? draw(generation.logits(), how.temperature, how.top_k, how.top_p, random)
-                         : best(generation.logits());
-      result.ids.push_back(id);
-      const Standing standing = standing_of(generation.logits(), id);
-      result.choices.push_back({standing.probability,
-                                standing.second < 0 ? "" : generation.token(standing.second),
-                                standing.second_probability});
-      result.ended = generation.ends(id) && !how.ignore_end;
-      const bool last = result.ended || static_cast<int>(result.ids.size()) == most;
-      if (!last || how.own_position) generation.read({&id, 1}, options.fuse, push, across);
-      if (last) break;
+  std::vector<Generated> out(static_cast<size_t>(count));
+  std::vector<Text> texts;  // that are being written
+  int opened = 0, positions = 0;
+  std::unique_ptr<Generation> next;  // waits for room
+  for (;;) {
+    while (texts.size() < texts_at_once && opened < count) {
+      if (!next) next = open(opened);
+      const int own = static_cast<int>(next->prompt().ids.size()) + Writer::count_of(*next, how);
+      if (!texts.empty() && own > positions_at_once - positions) break;
+      auto writer = std::make_unique<Writer>(*next, options, how);
+      texts.push_back({static_cast<size_t>(opened), own, std::move(next), std::move(writer)});
+      positions += own;
+      ++opened;
     }
+    if (texts.empty()) return out;
+    std::vector<Reading> readings;
+    for (const Text& text : texts) readings.push_back(text.writer->next());
+    texts.front().generation->read_together(readings, options.fuse);
+    parallel_if_many(static_cast<int>(texts.size()),
+                     [&](int k) { texts[static_cast<size_t>(k)].writer->go_on(); });
+    for (Text& text : texts) {
+      if (!text.writer->complete()) continue;
+      out[text.place] = text.writer->result();
+      positions -= text.positions;
+      text.writer.reset();
+    }
+    std::erase_if(texts, [](const Text& text) { return !text.writer; });
   }
-  result.text = generation.text(result.ids);
-  for (const int id : result.ids) result.tokens.push_back(generation.token(id));
-  result.notes = generation.notes();
-  if (source) {
-    result.target = TargetHalf{prompt.tokens, prompt.ids, {}, {}};
-    for (const int id : result.ids) result.target->ids.push_back(id);
-    for (const std::string& token : result.tokens) result.target->tokens.push_back(token);
-  }
-  if (follower) follower->finish();
-  if (how.attribute && how.relevance) follow_relevance(generation, result);
-  result.timing.method = whole.seconds();
-  return result;
 }
 
 }  // namespace headwater

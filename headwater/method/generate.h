@@ -12,6 +12,10 @@
 // place of logits, log-probabilities: what spoke for a token and not for those that could have
 // stood there. The text is read once more, and kept; each target then costs one backward pass.
 #pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "headwater/layer/options.h"
 #include "headwater/result/generated.h"
 #include "headwater/source/generation.h"
@@ -23,5 +27,13 @@ namespace headwater {
 /// score), and as Tracker and Generation do. Throws Error for a span of tokens that were not
 /// generated.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
+
+/// Opens text k. Not called before there is room for it.
+using OpenText = std::function<std::unique_ptr<Generation>(int k)>;
+
+/// Several texts, in order. Those of one model read together: each step takes the next tokens of
+/// all texts that are not finished through one matrix product. The same bytes as one by one.
+std::vector<Generated> generate(int count, const OpenText& open, const Options& options,
+                                const GenerateOptions& how);
 
 }  // namespace headwater

@@ -29,49 +29,50 @@ CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
   }
 }
 
+namespace {
+
+// Where each text goes on.
+std::vector<int> counts_of(const std::vector<Cache*>& caches) {
+  std::vector<int> out;
+  for (const Cache* cache : caches) out.push_back(cache->count);
+  return out;
+}
+
+}  // namespace
+
 Forward::Forward(const Model& model, Matrix hidden)
     : Forward(model, std::move(hidden), std::vector<int>()) {}
 
 Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths)
-    : model_(model),
-      shape_(model.architecture()),
-      inputs_(lengths.empty() ? std::vector<int>{hidden.rows()} : std::move(lengths)),
-      hidden_(std::move(hidden)) {
-  assert(inputs_.rows() == hidden_.rows());
-  const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
-  set_angles();
-  normed_ = Matrix(n, shape_.width);
-  projected_ = Matrix(n, projected_columns(shape_));
-  mixed_ = Matrix(n, queries);
-  distances_ = inputs_.distances(model);
-  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
-  inner_ = Matrix(n, shape_.inner);
-}
+    : Forward(model, std::move(hidden), std::move(lengths), {}) {}
 
 Forward::Forward(const Model& model, Matrix hidden, Cache& cache)
-    : Forward(model, std::move(hidden)) {
-  assert(hidden_.rows() <= cache.capacity - cache.count);
-  cache_ = &cache;
-  first_ = cache.count;
-  if (first_ == 0) return;
-  set_angles();
-  // They reach back over the cache.
-  const int n = hidden_.rows();
-  distances_[n] = model.distances(first_ + n);
-}
+    : Forward(model, std::move(hidden), {}, {&cache}) {}
 
 Forward::Forward(const Model& model, Matrix hidden, Cache& cache, const CrossMemory& source)
     : Forward(model, std::move(hidden), cache) {
   source_ = &source;
 }
 
-void Forward::set_angles() {
-  const auto of = [&](const Rope& rope) {
-    const int n = hidden_.rows();
-    return first_ == 0 ? inputs_.angles(rope) : angles(rope, first_, n, first_ + n);
-  };
-  if (shape_.rope) angles_ = of(*shape_.rope);
-  if (shape_.window_rope) window_angles_ = of(*shape_.window_rope);
+Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths,
+                 std::vector<Cache*> caches)
+    : model_(model),
+      shape_(model.architecture()),
+      caches_(std::move(caches)),
+      inputs_(lengths.empty() ? std::vector<int>{hidden.rows()} : std::move(lengths),
+              counts_of(caches_)),
+      hidden_(std::move(hidden)) {
+  assert(inputs_.rows() == hidden_.rows());
+  assert(caches_.empty() || caches_.size() == static_cast<size_t>(inputs_.count()));
+  const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
+  if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
+  if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
+  normed_ = Matrix(n, shape_.width);
+  projected_ = Matrix(n, projected_columns(shape_));
+  mixed_ = Matrix(n, queries);
+  distances_ = inputs_.distances(model);
+  if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
+  inner_ = Matrix(n, shape_.inner);
 }
 
 MatrixView Forward::queries() const {
@@ -102,10 +103,7 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) 
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   }
-  if (inputs_.count() == 1)
-    attend(layer, fused.empty() ? kernel::HeadMap() : fused[0]);
-  else
-    attend_each(layer, fused);
+  attend(layer, fused);
   add(layer.mixed, mixed_, layer.attention_scale, layer.attention_out_norm);
   if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
   if (source_) attend_across(layer);
@@ -121,36 +119,38 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) 
   for (int t = 0; t < sum.rows(); ++t) std::ranges::copy(hidden_.row(t), sum.row(t).begin());
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   ++next_;
-  if (cache_ && next_ == shape_.layers) cache_->count += hidden_.rows();
+  if (next_ < shape_.layers) return;
+  for (size_t k = 0; k < caches_.size(); ++k) caches_[k]->count = inputs_.end(static_cast<int>(k));
 }
 
-void Forward::attend(const LayerWeights& layer, const kernel::HeadMap& fused) {
-  kernel::Attention attention = attention_of(shape_, layer, projected_);
-  attention.sight.first = first_;
-  attention.distances = distances_.at(hidden_.rows());
-  attention.buckets = places_.run(next_, attention.queries, attention.keys);
-  if (cache_) {
-    Matrix& kept_keys = cache_->keys[static_cast<size_t>(next_)];
-    Matrix& kept_values = cache_->values[static_cast<size_t>(next_)];
-    for (int t = 0; t < hidden_.rows(); ++t) {
-      std::ranges::copy(attention.keys.row(t), kept_keys.row(first_ + t).begin());
-      std::ranges::copy(attention.values.row(t), kept_values.row(first_ + t).begin());
-    }
-    attention.keys = MatrixView(kept_keys).rows(0, first_ + hidden_.rows());
-    attention.values = MatrixView(kept_values).rows(0, first_ + hidden_.rows());
-  }
-  kernel::attention(attention, mixed_, fused);
-}
-
-void Forward::attend_each(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
+void Forward::attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
   inputs_.each([&](int k) {
     const int first = inputs_.first(k), n = inputs_.length(k);
     kernel::Attention attention =
         attention_of(shape_, layer, MatrixSpan(projected_).rows(first, n));
-    attention.distances = distances_.at(n);
+    attention.sight.first = inputs_.position(k);
+    attention.distances = distances_.at(inputs_.end(k));
+    if (inputs_.count() == 1)
+      attention.buckets = places_.run(next_, attention.queries, attention.keys);
+    if (!caches_.empty())
+      remember(*caches_[static_cast<size_t>(k)], inputs_.position(k), attention);
     kernel::attention(attention, MatrixSpan(mixed_).rows(first, n),
                       fused.empty() ? kernel::HeadMap() : fused[static_cast<size_t>(k)]);
   });
+}
+
+// Adds the keys and values to the cache, and has the queries attend to all of it.
+void Forward::remember(Cache& cache, int position, kernel::Attention& attention) const {
+  const int n = attention.keys.rows();
+  assert(n <= cache.capacity - position);
+  Matrix& keys = cache.keys[static_cast<size_t>(next_)];
+  Matrix& values = cache.values[static_cast<size_t>(next_)];
+  for (int t = 0; t < n; ++t) {
+    std::ranges::copy(attention.keys.row(t), keys.row(position + t).begin());
+    std::ranges::copy(attention.values.row(t), values.row(position + t).begin());
+  }
+  attention.keys = MatrixView(keys).rows(0, position + n);
+  attention.values = MatrixView(values).rows(0, position + n);
 }
 
 void Forward::attend_across(const LayerWeights& layer) {

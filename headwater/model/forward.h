@@ -50,7 +50,10 @@ class Forward {
   /// The tokens follow those in the cache, which must have room for them. Each layer adds their
   /// keys and values as it runs; the last layer updates count.
   Forward(const Model& model, Matrix hidden, Cache& cache);
-  /// The same for a decoder beside an encoder. Borrows `source`.
+  /// Several texts that grow, one below the other: text k has the next lengths[k] rows, which
+  /// follow the tokens in caches[k]. The same bytes for each as on its own.
+  Forward(const Model& model, Matrix hidden, std::vector<int> lengths, std::vector<Cache*> caches);
+  /// The same as for one cache, for a decoder beside an encoder. Borrows `source`.
   Forward(const Model& model, Matrix hidden, Cache& cache, const CrossMemory& source);
 
   /// The next layer to run, or the number of layers.
@@ -75,24 +78,22 @@ class Forward {
   MatrixView keys() const;
 
  private:
-  void attend(const LayerWeights& layer, const kernel::HeadMap& fused);
-  void attend_each(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void remember(Cache& cache, int position, kernel::Attention& attention) const;
   void attend_across(const LayerWeights& layer);
-  void set_angles();
   void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm);
   void feed(const LayerWeights& layer, MatrixView x);
 
   const Model& model_;
   const Architecture& shape_;
-  Cache* cache_ = nullptr;
+  std::vector<Cache*> caches_;  // of each input, or none
   const CrossMemory* source_ = nullptr;
   kernel::HeadMap across_;
   int next_ = 0;
-  int first_ = 0;  // position of the first row
   Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
   Matrix hidden_, normed_, projected_, mixed_, inner_;
-  std::map<int, Matrix> distances_;  // by length
+  std::map<int, Matrix> distances_;  // by the number of keys
   PlaceScores places_;               // for one input; several have none
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
+#include "headwater/core/parallel.h"
 #include "headwater/model/forward.h"
 #include "headwater/model/generation_relevance.h"
 #include "headwater/model/generation_start.h"
@@ -95,34 +96,33 @@ class ModelGeneration : public Generation {
   }
 
   void read(std::span<const int> ids, Fuse fuse, const Visit& visit, const Visit& across) override {
-    assert(cache_ && (!half_ || half_->memory));
+    if (!half_) {
+      const Reading one{this, ids, visit, across};
+      return read_packed({&one, 1}, fuse);
+    }
+    assert(cache_ && half_->memory);
     const int first = cache_->count, count = static_cast<int>(ids.size());
-    if (count > cache_->capacity - first)
-      fail("{}: reads token {}, expected at most {}, the room that was reserved; reserve more",
-           model_->name(), first + count, cache_->capacity);
-    Matrix embedded = model_->embed(TextInput{{ids.begin(), ids.end()}, {}}, first);
-    Forward forward = half_ ? Forward(*model_, std::move(embedded), *cache_, *half_->memory)
-                            : Forward(*model_, std::move(embedded), *cache_);
-    const int heads = model_->architecture().heads;
+    Matrix embedded = next_rows(ids);
+    Forward forward(*model_, std::move(embedded), *cache_, *half_->memory);
     Matrix map = visit ? Matrix(count, first + count) : Matrix();
-    Matrix cross = half_ && across ? Matrix(count, half_->memory->keys[0].rows()) : Matrix();
-    const auto fused = [&](int layer, Matrix& out) {
-      return out.rows() > 0 ? head_map(fuse, heads, layer, model_->name(), out) : kernel::HeadMap();
-    };
+    Matrix cross = across ? Matrix(count, half_->memory->keys[0].rows()) : Matrix();
     for (int layer = 0; layer < model_->architecture().layers; ++layer) {
-      forward.step_across(fused(layer, map), fused(layer, cross));
+      forward.step_across(fused(fuse, layer, map), fused(fuse, layer, cross));
       if (visit) visit(layer, map);
       if (cross.rows() > 0) across(layer, cross);
     }
     Matrix last(1, model_->architecture().width);
     model_->finish(forward.hidden().rows(count - 1, 1), last);
     model_->logits(last, logits_);
-    for (const float logit : logits_.row(0))
-      if (!std::isfinite(logit))
-        fail(
-            "{}: gives a logit that is not a number after token {}, expected numbers; check that "
-            "the weights are intact",
-            model_->name(), first + count - 1);
+    check_logits();
+  }
+
+  void read_together(std::span<const Reading> all, Fuse fuse) override {
+    for (const Reading& one : all) {
+      const auto* other = dynamic_cast<const ModelGeneration*>(one.text);
+      if (half_ || !other || other->model_ != model_) return Generation::read_together(all, fuse);
+    }
+    read_packed(all, fuse);
   }
 
   std::vector<SpanRelevance> relevance(std::span<const int> generated, std::span<const Range> spans,
@@ -138,6 +138,80 @@ class ModelGeneration : public Generation {
   }
 
  private:
+  // The rows of the next tokens. Throws Error if there is no room for them.
+  Matrix next_rows(std::span<const int> ids) const {
+    assert(cache_);
+    const int first = cache_->count, count = static_cast<int>(ids.size());
+    if (count > cache_->capacity - first)
+      fail("{}: reads token {}, expected at most {}, the room that was reserved; reserve more",
+           model_->name(), first + count, cache_->capacity);
+    return model_->embed(TextInput{{ids.begin(), ids.end()}, {}}, first);
+  }
+
+  kernel::HeadMap fused(const Fuse& fuse, int layer, Matrix& out) const {
+    if (out.rows() == 0) return {};
+    return head_map(fuse, model_->architecture().heads, layer, model_->name(), out);
+  }
+
+  // Texts of this model, which has no encoder.
+  void read_packed(std::span<const Reading> all, const Fuse& fuse) {
+    const int width = model_->architecture().width;
+    std::vector<ModelGeneration*> texts;
+    std::vector<Cache*> caches;
+    std::vector<int> lengths;
+    std::vector<Matrix> parts, maps;
+    int rows = 0;
+    for (const Reading& one : all) {
+      texts.push_back(static_cast<ModelGeneration*>(one.text));
+      parts.push_back(texts.back()->next_rows(one.ids));
+      caches.push_back(&*texts.back()->cache_);
+      lengths.push_back(parts.back().rows());
+      maps.push_back(one.visit ? Matrix(lengths.back(), caches.back()->count + lengths.back())
+                               : Matrix());
+      rows += lengths.back();
+    }
+    Matrix embedded = all.size() == 1 ? std::move(parts[0]) : stacked(parts, rows);
+    Forward forward(*model_, std::move(embedded), lengths, caches);
+    std::vector<kernel::HeadMap> wanted(all.size());
+    for (int layer = 0; layer < model_->architecture().layers; ++layer) {
+      for (size_t k = 0; k < all.size(); ++k) wanted[k] = fused(fuse, layer, maps[k]);
+      forward.step_each(wanted);
+      parallel_if_many(static_cast<int>(all.size()), [&](int at) {
+        const auto k = static_cast<size_t>(at);
+        if (all[k].visit) all[k].visit(layer, maps[k]);
+      });
+    }
+    Matrix last(static_cast<int>(all.size()), width);
+    for (int k = 0, end = 0; k < last.rows(); ++k) {
+      end += lengths[static_cast<size_t>(k)];
+      std::ranges::copy(forward.hidden().row(end - 1), last.row(k).begin());
+    }
+    model_->finish(last, last);
+    Matrix logits(last.rows(), logits_.columns());
+    model_->logits(last, logits);
+    for (int k = 0; k < last.rows(); ++k) {
+      ModelGeneration& text = *texts[static_cast<size_t>(k)];
+      std::ranges::copy(logits.row(k), text.logits_.row(0).begin());
+      text.check_logits();
+    }
+  }
+
+  static Matrix stacked(std::span<const Matrix> parts, int rows) {
+    Matrix out(rows, parts[0].columns());
+    float* to = out.data();
+    for (const Matrix& part : parts) to = std::copy_n(part.data(), part.size(), to);
+    return out;
+  }
+
+  void check_logits() const {
+    for (const float logit : logits_.row(0))
+      if (!std::isfinite(logit))
+        fail(
+            "{}: gives a logit that is not a number after token {}, expected numbers; check that "
+            "the weights are intact",
+            model_->name(), cache_->count - 1);
+  }
+
   std::shared_ptr<const Model> model_;
   Description prompt_;
   std::vector<int> continuation_;

@@ -20,6 +20,15 @@ struct SpanRelevance {
   double rest = 0;           // what biases take
 };
 
+class Generation;
+
+/// What a text reads next, and who is shown its attention, as in Generation::read().
+struct Reading {
+  Generation* text = nullptr;
+  std::span<const int> ids;
+  Visit visit, across;
+};
+
 class Generation {
  public:
   virtual ~Generation() = default;
@@ -42,6 +51,12 @@ class Generation {
   /// attention to the source, ids.size() x n. Throws Error if there is no room left.
   virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit,
                     const Visit& across) = 0;
+  /// read() of several texts, this one among them. Texts of one model, if they are no sources, go
+  /// through one matrix product, so the weights are read once for all; the same bytes as one by
+  /// one. Visitors of different texts are called at the same time. Each text comes once.
+  virtual void read_together(std::span<const Reading> all, Fuse fuse) {
+    for (const Reading& one : all) one.text->read(one.ids, fuse, one.visit, one.across);
+  }
 
   /// For each span of `generated`, the tokens after the prompt: the relevance of the tokens before
   /// its end for the sum of its logits or log-probabilities. Reads the whole text once more,

@@ -18,7 +18,7 @@ from ._engine import set_threads, threads, version
 from .encoder_decoder import EncoderDecoder, encoder_decoder
 from .errors import Error
 from .evaluation import Evaluation, evaluate
-from .generated import Generation, generate, generation
+from .generated import Generation, generate, generate_all, generation
 from .methods import average, compare, flow, gradient, info, metrics, raw, relevance, rollout, run
 from .result import Attribution, Comparison, Metrics
 from .source import Source, models, open
@@ -59,7 +59,7 @@ __all__ = ["AttentionRollout", "Attribution", "Attributor", "Capture", "Comparis
            "__version__", "attention_flow", "attention_from_inseq", "attention_from_transformer_lens",
            "attention_rollout", "average", "bertviz_arguments", "captum_records", "capture", "compare",
            "compare_discard_ratios", "compare_head_fusion", "compat", "compute_attention_attribution",
-           "encoder_decoder", "evaluate", "flow", "generate", "generation", "gradient", "info", "metrics",
+           "encoder_decoder", "evaluate", "flow", "generate", "generate_all", "generation", "gradient", "info", "metrics",
            "metrics_over", "models", "open", "raw", "read", "relevance", "rollout", "run", "serve", "set_threads",
            "summarise", "threads", "to_pandas", "to_parquet", "torch", "view", "word_attributions"]
 

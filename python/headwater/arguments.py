@@ -87,12 +87,32 @@ class CaptureWords(OptionWords, AskedWords, total=False):
     item: int | None
 
 
+class WritingWords(OptionWords, total=False):
+    """What generate_all takes beside texts."""
+
+    count: int
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+    stop: str | int | Sequence[str | int]
+    ignore_end: bool
+    position: str
+    method: str
+    rule: str | None
+    span: Any
+    score: str
+    ignore_code: bool
+
+
 OPTIONS = tuple(OptionWords.__annotations__)
 READING = ("item", "tokens", "attention_mask", "sums")  # what torch/device.py knows besides the options
 ASKED = tuple(AskedWords.__annotations__)  # and what it knows of captures
 OF_CAPTURES = ("stack", "call", "missing", "repeated")
 DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, ignore_code=False,
-                                   missing="error", repeated="error")
+                                   missing="error", repeated="error", count=20, temperature=0.0, top_k=0, top_p=1.0,
+                                   seed=0, stop=(), ignore_end=False, position="predicting", method="rollout",
+                                   score="logit")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ABOUT = """

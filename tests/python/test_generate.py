@@ -120,6 +120,18 @@ def test_a_continuation_gives_the_rows_of_the_same_text(tiny):  # noqa: F811
     assert np.abs(np.array(result["M"]) - expected).max() < 1e-5
 
 
+@pytest.mark.parametrize("more", [[], ["--method", "relevance"], ["--plain"], ["--merge", "words"]])
+def test_a_file_of_prompts_gives_what_each_gives_alone(tmp_path, more):
+    prompts = [f"The red key went from the {place} to the shelf. Where is the red key? Answer:" for place in
+               ("box", "chest", "attic")] + ["The", "The blue key went"]
+    (tmp_path / "prompts.txt").write_text("\n".join(prompts))
+    together = ask("generate", "facts", "--text-file", tmp_path / "prompts.txt", "--count", 5, *more)
+    assert len(together) == 5
+    for found, prompt in zip(together, prompts):
+        alone = ask("generate", "facts", "--prompt", prompt, "--count", 5, *more)
+        assert found | {"source": {}} == alone | {"source": {}}  # it says which item of how many
+
+
 def test_pictures_and_tables(tiny, tmp_path):  # noqa: F811
     prompt = ["generate", tiny["llama"], "--prompt", "the keys to the cabinet", "--count", 5, "--ignore-end"]
     for name, more in {"all.png": [], "one.png": ["--token", 2], "layers.svg": ["--token", -1, "--by-layer"]}.items():

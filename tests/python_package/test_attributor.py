@@ -120,11 +120,24 @@ def test_it_is_pickled_by_its_arguments():
     (dict(target="plurall"), "plural"),
     (dict(top=0), "`top` 0"),
     (dict(keep=["values"]), "`keep` values"),
+    (dict(threads=0), "`threads` 0"),
     (dict(tokenizer=print), "`tokenizer`"),
 ])
 def test_what_cannot_work_is_refused_when_it_is_made(words, message):
     with pytest.raises(hw.Error, match=message.replace("(", r"\(")):
         hw.Attributor("verb-number", **words)
+
+
+def test_it_takes_as_many_threads_as_it_was_told_also_in_another_process():
+    before = hw.threads()
+    try:
+        attribute = hw.Attributor("verb-number", threads=1)
+        assert hw.threads() == 1
+        hw.set_threads(2)
+        pickle.loads(pickle.dumps(attribute))
+        assert hw.threads() == 1
+    finally:
+        hw.set_threads(before)
 
 
 def test_a_batch_without_the_column_names_the_nearest():

@@ -5,6 +5,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any, Sequence
 
+from .. import _engine
 from ..arguments import Layers
 from ..errors import Error
 from .folder import FolderModel
@@ -27,8 +28,9 @@ class Attributor:
     `headwater.gradient`. `row` is the output token: a number, 'cls', 'last', 'mask' or 'mean'; by default that of the
     target, and for methods without one the last of a causal model and the first of others. `layer` is for 'raw'.
     `top=K` keeps the K values that are largest without their signs. Texts are in the column `column`; the columns
-    `keep` are passed on. `truncate` cuts texts that are too long. The remaining keywords are the options of
-    `headwater.rollout`.
+    `keep` are passed on. `truncate` cuts texts that are too long. `threads` is how many threads a model directory
+    gets in this process: all cores if it is left out, which is too many where several processes share a machine. The
+    remaining keywords are the options of `headwater.rollout`.
 
         attribute = hw.Attributor("verb-number")
         attribute({"text": ["The keys to the cabinet", "A dog"]})["values"]
@@ -49,13 +51,17 @@ class Attributor:
                  ignore_code: bool = False, preset: str | None = None, fuse: str | None = None,
                  head: int | None = None, residual: float | None = None, discard: float | None = None,
                  order: str | None = None, empty: str | None = None, divide: str | None = None,
-                 layers: Layers | None = None):
+                 layers: Layers | None = None, threads: int | None = None):
         self.column, self.keep = column, [keep] if isinstance(keep, str) else list(keep)
         self._arguments = dict(model=model, method=method, row=row, target=target, against=against, rule=rule,
                                layer=layer, top=top, column=column, keep=self.keep, truncate=truncate,
                                tokenizer=tokenizer, ignore_code=ignore_code, preset=preset, fuse=fuse, head=head,
                                residual=residual, discard=discard, order=order, empty=empty, divide=divide,
-                               layers=layers)
+                               layers=layers, threads=threads)
+        if threads is not None:
+            if threads < 1:
+                raise Error(f"`threads` {threads}: expected 1 or more; leave it out for all cores")
+            _engine.set_threads(threads)
         self.settings = make_settings(method, row, target, against, rule, layer, top, truncate, dict(
             preset=preset, fuse=fuse, head=head, residual=residual, discard=discard, order=order, empty=empty,
             divide=divide, layers=layers))
