@@ -43,6 +43,7 @@ def broken_rows(seen):
     record.mean = None
     record.query = record.query.clone()
     record.query[0, :2, 4] = float("nan")
+    record.note_state()
 
 
 def test_rows_that_nan_replaced_are_counted_for_the_item_that_has_them():
@@ -111,6 +112,7 @@ def test_metrics_of_a_batch_say_whose_rows_nan_replaced():
     assert seen.metrics(nan="identity").notes == [f"item 0: {sentence}"]
     record = seen._answer().records[1]
     record.query[1, :2, 4] = float("nan")
+    record.note_state()
     assert seen.metrics(nan="identity").notes == [f"in each item: {sentence}"]
 
 
