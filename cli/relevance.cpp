@@ -18,8 +18,8 @@ class RelevanceCommand : public Command {
  public:
   RelevanceCommand()
       : Command("relevance", "Which input tokens a logit comes from, for and against",
-                "headwater relevance facts --prompt \"Ava put the red hat in the box. Where is the "
-                "red hat? Answer:\"") {}
+                "headwater relevance facts --prompt \"Anna moved the red hat to the box. Where is "
+                "the red hat? Answer:\"") {}
 
   void declare(OptionList& options) override {
     source_.declare(options, Takes::models);
