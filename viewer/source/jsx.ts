@@ -139,7 +139,7 @@ function renew(live: Live, children: Child[], space: string): void {
 function grow(live: Live, node: Live["node"], space: string): Live {
   const before = live.node;
   live.node = node;
-  if (node === null) return live;
+  if (node === null || (isNode(node) && node === before)) return live; // the same node says the same
   if (!isNode(node)) {
     live.dom ??= document.createTextNode(node);
     if ((live.dom as Text).data !== node) (live.dom as Text).data = node;

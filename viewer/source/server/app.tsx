@@ -213,7 +213,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
         {panes.map(({ session, draft: asked }, k) => (
           <div key={k} class="place">
             {session ? (
-              <App key={numberOf(session)} session={session} />
+              nodeOf(session)
             ) : (
               <p class="soft">{k ? `Change what is asked: ${summary(asked)}` : "Type a text."}</p>
             )}
@@ -225,12 +225,12 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
   );
 }
 
-// A new result is drawn anew.
-const numbers = new WeakMap<Session, number>();
+// A new result is drawn anew. One that stands is left alone while the form and the progress of the next one change.
+const nodes = new WeakMap<Session, h.JSX.Element>();
 let count = 0;
-function numberOf(session: Session): number {
-  if (!numbers.has(session)) numbers.set(session, ++count);
-  return numbers.get(session)!;
+function nodeOf(session: Session): h.JSX.Element {
+  if (!nodes.has(session)) nodes.set(session, <App key={++count} session={session} />);
+  return nodes.get(session)!;
 }
 
 function StatusLine({ status: { line, busy }, cancel }: { status: Status; cancel: () => void }) {
