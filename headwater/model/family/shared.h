@@ -33,9 +33,9 @@ ClassifierNames sequence_head(const std::string& dense, kernel::Activation activ
 
 /// ForMaskedLM: out(norm(activation(dense(row)))); `out` is tied to the words if it has no weight,
 /// unless config.json says otherwise.
-ClassifierNames masked_head(const Config& config, const std::string& dense, kernel::Activation activation,
-                            const std::string& norm, const std::string& out,
-                            const std::string& out_bias);
+ClassifierNames masked_head(const Config& config, const std::string& dense,
+                            kernel::Activation activation, const std::string& norm,
+                            const std::string& out, const std::string& out_bias);
 
 /// The classifiers of RoBERTa, which MPNet shares.
 std::vector<ClassifierNames> roberta_heads(const Config& config);
