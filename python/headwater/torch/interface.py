@@ -57,7 +57,7 @@ def rename_eager(capture: Recording, mapping: Any) -> None:
             switches.replace(capture, config, "_attn_implementation_internal", lambda _: EAGER)
 
 
-def usable(model: Any, modules: Iterable[torch.nn.Module] | None = None) -> bool:
+def usable(model: Any, modules: Iterable[Any] | None = None) -> bool:
     """Whether all attention of this model goes through the registry. `modules` are its own, if they are known."""
     transformers = sys.modules.get("transformers")
     if transformers is None or not isinstance(model, transformers.PreTrainedModel) or registry() is None:

@@ -34,7 +34,7 @@ def is_leaf_of_torch(module: torch.nn.Module) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def is_torchs(kind: type[torch.nn.Module]) -> bool:
+def is_torchs(kind: type[Any]) -> bool:
     return kind.__module__.startswith("torch.nn.modules.") and not LOUD.search(kind.__name__)
 
 
@@ -50,7 +50,7 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
 
 
 @lru_cache(maxsize=1024)
-def has_quiet_code(kind: type[torch.nn.Module]) -> bool:
+def has_quiet_code(kind: type[Any]) -> bool:
     return is_torchs(kind) or not LOUD.search(kind.__name__) and is_quiet_function(kind, kind.forward, frozenset())
 
 
