@@ -30,11 +30,16 @@ def watched(names: Mapping[torch.nn.Module, str]) -> list[torch.nn.Module]:
 
 def is_leaf_of_torch(module: torch.nn.Module) -> bool:
     """Whether a module is one of torch's own layers: linear, norm, dropout."""
-    return not module._modules and is_torchs(type(module))
+    return not module._modules and is_torchs(kind_of(module))
+
+
+def kind_of(module: torch.nn.Module) -> Any:
+    """Its class, as lru_cache takes it."""
+    return type(module)
 
 
 @lru_cache(maxsize=1024)
-def is_torchs(kind: type[Any]) -> bool:
+def is_torchs(kind: Any) -> bool:
     return kind.__module__.startswith("torch.nn.modules.") and not LOUD.search(kind.__name__)
 
 
@@ -42,7 +47,7 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
     """Whether a module and all within it do arithmetic of torch's alone, and none has a number for a name."""
     found = known.get(module)
     if found is None:
-        found = known[module] = is_leaf_of_torch(module) or has_quiet_code(type(module)) and \
+        found = known[module] = is_leaf_of_torch(module) or has_quiet_code(kind_of(module)) and \
             not names.get(module, "0").rpartition(".")[2].isdigit() and \
             not any(callable(value) for name, value in vars(module).items() if name[0] != "_") and \
             all(is_quiet(one, names, known) for one in module._modules.values() if one is not None)
@@ -50,7 +55,7 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
 
 
 @lru_cache(maxsize=1024)
-def has_quiet_code(kind: type[Any]) -> bool:
+def has_quiet_code(kind: Any) -> bool:
     return is_torchs(kind) or not LOUD.search(kind.__name__) and is_quiet_function(kind, kind.forward, frozenset())
 
 
