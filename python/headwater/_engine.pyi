@@ -233,7 +233,7 @@ def info(inputs: Inputs, item: int = 0) -> Results:
 
 def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, score: str = 'logit', ignore_code: bool = False, text: str | None = None, reads: Sequence[str] | None = None) -> list[Results]:
     """
-    Text that a model directory writes, and which tokens of its prompt or source each token comes from.
+    Text that a model directory writes, and which tokens of its prompt or source each token comes from. `reads` are several prompts or sources, with a result for each.
     """
 
 def evaluate(model: str, options: Options, examples: str = '', against: str = '', methods: Sequence[str] = [], filter: str = '', limit: int | None = None, faithfulness: bool = False, ignore_code: bool = False, progress: object | None = None) -> Results:

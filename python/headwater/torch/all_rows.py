@@ -1,6 +1,7 @@
 """Rollout of all rows on a GPU with headwater's own map and product kernels: R <- A R, in matrices of pairs.
 
-A = (1 - r) F + r I is made some rows at a time, so two n x n matrices of 4 bytes a number are all there is.
+The kernel of maps makes A, the map with its residual, some rows at a time, so two n x n matrices of 4 bytes a number are all
+there is.
 """
 from __future__ import annotations
 
