@@ -70,4 +70,3 @@ def through(kernel: Layer, total: Pairs, some: Pairs, fuse: str, residual: float
         kernel.map_pairs(fuse, rows, rows.stop if lower else n, residual, given, some)
         multiply(some, total, out, n, rows, lower)
     return out
-

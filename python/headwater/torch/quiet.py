@@ -56,7 +56,8 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
 
 @lru_cache(maxsize=1024)
 def has_quiet_code(kind: Any) -> bool:
-    return is_torchs(kind) or not LOUD.search(kind.__name__) and is_quiet_function(kind, kind.forward, frozenset())
+    return is_torchs(kind) or not LOUD.search(kind.__name__) and kind.__call__ is torch.nn.Module.__call__ and \
+        is_quiet_function(kind, kind.forward, frozenset())
 
 
 def is_arithmetic(found: Any, name: str) -> bool:
