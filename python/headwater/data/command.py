@@ -177,12 +177,29 @@ def fill_closed() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
+class NoPandas:
+    """Finds no pandas: pyarrow would load it, a third of a second, only to ask whether a list of ours is a Series."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is not used by this command", name=name)
+
+
+def is_out_of_memory(wrong: BaseException) -> bool:
+    """Python 3.11 raises SystemError where its own stack cannot grow, and RuntimeError where a lock of an import cannot."""
+    return isinstance(wrong, (MemoryError, SystemError)) or str(wrong) == "can't allocate lock"
+
+
 def main(words: Sequence[str] | None = None) -> Any:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
     fill_closed()
+    sys.meta_path.insert(0, NoPandas)
     try:
         sys.exit(run(list(sys.argv[1:] if words is None else words)))
-    except (MemoryError, SystemError):  # Python 3.11 raises the second where its own stack cannot grow
+    except Exception as wrong:
+        if not is_out_of_memory(wrong):
+            raise
         # The end of the interpreter needs memory too, and would say so.
         os.write(2, b"headwater: out of memory, expected room for a block of rows; take fewer with --block\n")
         os._exit(1)
