@@ -17,6 +17,14 @@ void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSp
   in_use().network.linear(x, weights, finish, out);
 }
 
+void activate(MatrixView x, Activation activation, MatrixSpan out) {
+  assert(out.rows() == x.rows() && out.columns() == x.columns());
+  const NetworkKernels& run = in_use().network;
+  for_row_blocks(x.rows(), x.columns(), [&](int first, int count) {
+    run.activate(x.rows(first, count), activation, out.rows(first, count));
+  });
+}
+
 void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                 double epsilon, MatrixSpan out) {
   assert(out.rows() == x.rows() && out.columns() == x.columns());

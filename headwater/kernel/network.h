@@ -45,6 +45,9 @@ struct Finish {
 /// one pass over the weights.
 void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
 
+/// out = activation(x), the same bytes as from linear() with it. out may be x.
+void activate(MatrixView x, Activation activation, MatrixSpan out);
+
 /// out(t) = (x(t) - mean) / sqrt(variance + epsilon) * weight + bias, each row by its own mean and
 /// variance, which are computed in double. out may be x. An empty bias is none.
 void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
@@ -115,6 +118,7 @@ void attention(const Attention& attention, MatrixSpan out, const HeadMap& fused)
 /// threads; the others get some of the rows in each call.
 struct NetworkKernels {
   void (*linear)(MatrixView x, const Weights& weights, const Finish& finish, MatrixSpan out);
+  void (*activate)(MatrixView x, Activation activation, MatrixSpan out);
   void (*layer_norm)(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                      double epsilon, MatrixSpan out);
   void (*rms_norm)(MatrixView x, std::span<const float> weight, double epsilon, MatrixSpan out);

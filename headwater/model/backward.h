@@ -1,6 +1,6 @@
-// One block's derivative. The forward pass keeps only one matrix a block: its input, or the sum
-// before its last norm. The block is run again as far as the derivative needs it, which leaves out
-// the last product, and then differentiated part by part from the end.
+// One block's derivative, part by part from the end. A short forward pass keeps what that needs. A
+// long one keeps only one matrix a block: its input, or the sum before its last norm. The block is
+// then run again as far as the derivative needs it.
 #pragma once
 #include <map>
 #include <optional>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "headwater/kernel/backward.h"
+#include "headwater/model/forward.h"
+#include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
 #include "headwater/model/places.h"
 #include "headwater/model/propagation.h"
@@ -15,7 +17,8 @@
 
 namespace headwater {
 
-/// Borrows the model and `how`. Memory: about n x (6 width + 4 queries + 2 inner) floats.
+/// Borrows the model and `how`. Memory: about n x (5 width + 5 queries + 2 inner) floats, or half
+/// of it if all layers are kept.
 class Backward {
  public:
   Backward(const Model& model, int n, Propagation& how);
@@ -23,9 +26,10 @@ class Backward {
   Backward(const Model& model, std::vector<int> lengths, Propagation& how);
 
   /// Differentiates layer l, whose input was `input` and whose Forward::step gave `sum`; both n x
-  /// width. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
+  /// width. `kept` is what that left, for at least as many rows, or null: then the layer runs
+  /// again. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
   /// gets attention (x) gradient, or its positive part, with the heads fused.
-  void layer(int l, MatrixView input, MatrixView sum, MatrixSpan gradient,
+  void layer(int l, MatrixView input, MatrixView sum, const LayerState* kept, MatrixSpan gradient,
              const kernel::HeadMap& fused);
 
   /// The share of each head of the last layer: the sum over all rows of its output times the
@@ -33,12 +37,14 @@ class Backward {
   void put_head_shares(std::span<float> shares) const;
 
  private:
-  void run(const LayerWeights& layer, int l, MatrixView input);
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
   void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);
-  void run_out(const LayerWeights& layer);
+  /// The first rows, as many as are differentiated.
+  MatrixView rows_of(const Matrix& x) const {
+    return x.rows() == 0 ? x : MatrixView(x).rows(0, inputs_.rows());
+  }
   /// That of input k in layer l.
   kernel::Attention attention(const LayerWeights& layer, int l, int k);
   const std::optional<Angles>& angles_of(const LayerWeights& layer) const {
@@ -49,14 +55,12 @@ class Backward {
   const Architecture& shape_;
   Propagation& how_;
   std::optional<Angles> angles_, window_angles_;
-  Matrix normed_, fed_;  // inputs of the two halves
   Segments inputs_;
+  std::optional<Forward> again_;
+  LayerState own_;  // of a layer that ran again
+  const LayerState* state_ = nullptr;
   std::map<int, Matrix> distances_;        // what they add to scores, by length
   PlaceScores places_;                     // the same by query and by key, for one input
-  Matrix before_, projected_, mixed_;      // queries, keys, values before and after place(); heads
-  Matrix middle_;                          // the rows between the halves, before any norm there
-  Matrix up_, gate_;                       // before the activation
-  Matrix attended_, added_;                // what the halves add, before their norms, if they have
   Matrix inner_, columns_, heads_, wide_;  // gradients
   Matrix whole_;                           // that of the block's output, if its halves are parallel
 };

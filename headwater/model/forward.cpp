@@ -31,6 +31,10 @@ CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
 
 namespace {
 
+void copy(MatrixView from, MatrixSpan to) {
+  for (int t = 0; t < to.rows(); ++t) std::ranges::copy(from.row(t), to.row(t).begin());
+}
+
 // Where each text goes on.
 std::vector<int> counts_of(const std::vector<Cache*>& caches) {
   std::vector<int> out;
@@ -64,77 +68,85 @@ Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths,
       hidden_(std::move(hidden)) {
   assert(inputs_.rows() == hidden_.rows());
   assert(caches_.empty() || caches_.size() == static_cast<size_t>(inputs_.count()));
-  const int n = hidden_.rows(), queries = shape_.heads * shape_.head_size;
+  const int n = hidden_.rows();
   if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
   if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
   normed_ = Matrix(n, shape_.width);
-  projected_ = Matrix(n, projected_columns(shape_));
-  mixed_ = Matrix(n, queries);
+  own_.projected = Matrix(n, projected_columns(shape_));
+  own_.mixed = Matrix(n, shape_.heads * shape_.head_size);
   distances_ = inputs_.distances(model);
   if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   inner_ = Matrix(n, shape_.inner);
 }
 
-MatrixView Forward::queries() const {
-  return {projected_.data(), projected_.rows(), shape_.heads * shape_.head_size,
-          projected_.columns()};
-}
+MatrixView Forward::queries() const { return queries_of(shape_, MatrixView(state_->projected)); }
 
-MatrixView Forward::keys() const {
-  return {projected_.data() + shape_.heads * shape_.head_size, projected_.rows(),
-          shape_.groups * shape_.head_size, projected_.columns()};
-}
+MatrixView Forward::keys() const { return keys_of(shape_, MatrixView(state_->projected)); }
 
 void Forward::step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across) {
   across_ = across;
   step(fused);
 }
 
-void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum) {
+void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum, LayerState* state) {
   const LayerWeights& layer = model_.layer(next_);
-  if (shape_.norm_first && !layer.attention_norm.weight.empty()) {
-    apply_norm(shape_, layer.attention_norm, hidden_, normed_);
-    project(shape_, layer, normed_, projected_);
-  } else {
-    project(shape_, layer, hidden_, projected_);
-  }
-  place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_, projected_);
-  if (shape_.parallel) {
-    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
-    feed(layer, normed_);
-  }
-  attend(layer, fused);
-  add(layer.mixed, mixed_, layer.attention_scale, layer.attention_out_norm);
-  if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
-  if (source_) attend_across(layer);
-  if (shape_.parallel) {
-    // The feed-forward half has read the block's input already.
-  } else if (shape_.norm_first && !layer.feed_norm.weight.empty()) {
-    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
-    feed(layer, normed_);
-  } else {
-    feed(layer, hidden_);
-  }
-  add(layer.down, inner_, layer.feed_scale, layer.feed_out_norm);
-  for (int t = 0; t < sum.rows(); ++t) std::ranges::copy(hidden_.row(t), sum.row(t).begin());
+  state_ = state ? state : &own_;
+  run_to_activation(layer, fused);
+  add_fed(layer);
+  copy(hidden_, sum);
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   ++next_;
   if (next_ < shape_.layers) return;
   for (size_t k = 0; k < caches_.size(); ++k) caches_[k]->count = inputs_.end(static_cast<int>(k));
 }
 
+void Forward::fill(int l, MatrixView input, LayerState& state) {
+  next_ = l;
+  state_ = &state;
+  copy(input, hidden_);
+  run_to_activation(model_.layer(l), {});
+  if (state.added.rows() > 0) add_fed(model_.layer(l));
+}
+
+void Forward::run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
+  const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
+  if (norm_in) apply_norm(shape_, layer.attention_norm, hidden_, normed_);
+  project(shape_, layer, norm_in ? normed_ : hidden_, state_->projected);
+  copy(state_->projected, state_->before);
+  place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_,
+        state_->projected);
+  if (shape_.parallel) {
+    copy(hidden_, state_->middle);
+    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
+    feed(layer, normed_);
+  }
+  attend(layer, fused);
+  add(layer.mixed, state_->mixed, layer.attention_scale, layer.attention_out_norm,
+      state_->attended);
+  if (shape_.parallel) return;
+  copy(hidden_, state_->middle);
+  if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
+  if (source_) attend_across(layer);
+  if (shape_.norm_first && !layer.feed_norm.weight.empty()) {
+    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
+    feed(layer, normed_);
+  } else {
+    feed(layer, hidden_);
+  }
+}
+
 void Forward::attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
   inputs_.each([&](int k) {
     const int first = inputs_.first(k), n = inputs_.length(k);
     kernel::Attention attention =
-        attention_of(shape_, layer, MatrixSpan(projected_).rows(first, n));
+        attention_of(shape_, layer, MatrixView(state_->projected).rows(first, n));
     attention.sight.first = inputs_.position(k);
     attention.distances = distances_.at(inputs_.end(k));
     if (inputs_.count() == 1)
       attention.buckets = places_.run(next_, attention.queries, attention.keys);
     if (!caches_.empty())
       remember(*caches_[static_cast<size_t>(k)], inputs_.position(k), attention);
-    kernel::attention(attention, MatrixSpan(mixed_).rows(first, n),
+    kernel::attention(attention, MatrixSpan(state_->mixed).rows(first, n),
                       fused.empty() ? kernel::HeadMap() : fused[static_cast<size_t>(k)]);
   });
 }
@@ -155,30 +167,32 @@ void Forward::remember(Cache& cache, int position, kernel::Attention& attention)
 
 void Forward::attend_across(const LayerWeights& layer) {
   const CrossWeights& cross = layer.cross;
+  const MatrixSpan queries = queries_of(shape_, MatrixSpan(state_->projected));
   if (shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, normed_);
   kernel::Attention attention;
-  attention.queries = queries_of(shape_, projected_);
+  attention.queries = queries;
   attention.keys = source_->keys[static_cast<size_t>(next_)];
   attention.values = source_->values[static_cast<size_t>(next_)];
   attention.heads = shape_.heads;
   attention.groups = shape_.groups;
   attention.scale = layer.scale;
   kernel::linear(shape_.norm_first ? normed_ : hidden_, cross.query.weights,
-                 {cross.query.bias, {}, {}}, queries_of(shape_, projected_));
-  kernel::attention(attention, mixed_, across_);
-  add(cross.mixed, mixed_, {}, {});
+                 {cross.query.bias, {}, {}}, queries);
+  kernel::attention(attention, state_->mixed, across_);
+  add(cross.mixed, state_->mixed, {}, {});
   if (!shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, hidden_);
 }
 
 // hidden += scale * norm(linear(x)), without the parts that the model does not have.
 void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale,
-                  const NormWeights& norm) {
+                  const NormWeights& norm, MatrixSpan before_norm) {
   if (scale.empty() && norm.weight.empty()) {
     kernel::linear(x, linear.weights, {linear.bias, {}, kernel::Into::add}, hidden_);
     return;
   }
   kernel::linear(x, linear.weights, {linear.bias, {}, {}}, normed_);
   if (!norm.weight.empty()) {
+    copy(normed_, before_norm);
     apply_norm(shape_, norm, normed_, normed_);
     for (size_t k = 0; k < hidden_.size(); ++k) hidden_.data()[k] += normed_.data()[k];
     return;
@@ -187,13 +201,31 @@ void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale
     for (size_t d = 0; d < scale.size(); ++d) hidden_.row(t)[d] += scale[d] * normed_.row(t)[d];
 }
 
+// Up to the activation, if that is what the state needs, or past it.
 void Forward::feed(const LayerWeights& layer, MatrixView x) {
-  if (layer.gate.weights.outputs == 0) {
+  const bool gated = layer.gate.weights.outputs > 0;
+  if (state_->up.rows() > 0) {
+    kernel::linear(x, layer.up.weights, {layer.up.bias, {}, {}}, state_->up);
+    if (gated) kernel::linear(x, layer.gate.weights, {layer.gate.bias, {}, {}}, state_->gate);
+    return;
+  }
+  if (!gated) {
     kernel::linear(x, layer.up.weights, {layer.up.bias, shape_.activation, {}}, inner_);
     return;
   }
   kernel::linear(x, layer.gate.weights, {layer.gate.bias, shape_.activation, {}}, inner_);
   kernel::linear(x, layer.up.weights, {layer.up.bias, {}, kernel::Into::multiply}, inner_);
+}
+
+// From after feed().
+void Forward::add_fed(const LayerWeights& layer) {
+  if (state_->gate.rows() > 0) {
+    kernel::activate(state_->gate, shape_.activation, inner_);
+    for (size_t k = 0; k < inner_.size(); ++k) inner_.data()[k] *= state_->up.data()[k];
+  } else if (state_->up.rows() > 0) {
+    kernel::activate(state_->up, shape_.activation, inner_);
+  }
+  add(layer.down, inner_, layer.feed_scale, layer.feed_out_norm, state_->added);
 }
 
 }  // namespace headwater

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
 #include "headwater/model/places.h"
 #include "headwater/model/segments.h"
@@ -66,8 +67,13 @@ class Forward {
   }
   /// The same for a decoder beside an encoder; `across` gets the attention to the source.
   void step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across);
-  /// The same for several inputs, with a map for each, or none for any.
-  void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {});
+  /// The same for several inputs, with a map for each, or none for any. `state`, if there is one,
+  /// is filled, and must not move before the next step.
+  void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {},
+                 LayerState* state = nullptr);
+  /// Runs layer l on `input` only as far as `state` needs it, which leaves out the last product
+  /// unless a norm follows it. hidden() is then of no use.
+  void fill(int l, MatrixView input, LayerState& state);
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
@@ -78,10 +84,13 @@ class Forward {
   MatrixView keys() const;
 
  private:
+  void run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void add_fed(const LayerWeights& layer);
   void attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
   void remember(Cache& cache, int position, kernel::Attention& attention) const;
   void attend_across(const LayerWeights& layer);
-  void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm);
+  void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm,
+           MatrixSpan before_norm = {});
   void feed(const LayerWeights& layer, MatrixView x);
 
   const Model& model_;
@@ -92,7 +101,9 @@ class Forward {
   int next_ = 0;
   Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
-  Matrix hidden_, normed_, projected_, mixed_, inner_;
+  Matrix hidden_, normed_, inner_;
+  LayerState own_;  // only what this needs itself
+  LayerState* state_ = &own_;
   std::map<int, Matrix> distances_;  // by the number of keys
   PlaceScores places_;               // for one input; several have none
 };

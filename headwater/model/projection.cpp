@@ -7,7 +7,9 @@
 namespace headwater {
 namespace {
 
-MatrixSpan columns(MatrixSpan x, int first, int count) {
+// `Rows` is a view or a span.
+template <class Rows>
+Rows columns(Rows x, int first, int count) {
   return {x.data() + first, x.rows(), count, x.stride()};
 }
 
@@ -15,7 +17,8 @@ int query_columns(const Architecture& model) { return model.heads * model.head_s
 int key_columns(const Architecture& model) { return model.groups * model.head_size; }
 
 // The heads of row t, one row each.
-MatrixSpan heads_of(const Architecture& model, MatrixSpan rows, int t) {
+template <class Rows>
+Rows heads_of(const Architecture& model, Rows rows, int t) {
   return {rows.row(t).data(), rows.columns() / model.head_size, model.head_size};
 }
 
@@ -54,6 +57,18 @@ MatrixSpan values_of(const Architecture& model, MatrixSpan projected) {
   return columns(projected, query_columns(model) + key_columns(model), key_columns(model));
 }
 
+MatrixView queries_of(const Architecture& model, MatrixView projected) {
+  return columns(projected, 0, query_columns(model));
+}
+
+MatrixView keys_of(const Architecture& model, MatrixView projected) {
+  return columns(projected, query_columns(model), key_columns(model));
+}
+
+MatrixView values_of(const Architecture& model, MatrixView projected) {
+  return columns(projected, query_columns(model) + key_columns(model), key_columns(model));
+}
+
 void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
              MatrixSpan projected) {
   const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
@@ -88,7 +103,7 @@ void place(const Architecture& model, const LayerWeights& layer,
 }
 
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
-                               MatrixSpan projected) {
+                               MatrixView projected) {
   kernel::Attention attention;
   attention.queries = queries_of(model, projected);
   attention.keys = keys_of(model, projected);
@@ -123,7 +138,7 @@ void project_backward(const Architecture& model, const LayerWeights& layer, Prop
 }
 
 void place_backward(const Architecture& model, const LayerWeights& layer,
-                    const std::optional<Angles>& angles, Propagation& how, MatrixSpan before,
+                    const std::optional<Angles>& angles, Propagation& how, MatrixView before,
                     MatrixSpan gradient) {
   if (how.attention.scores == 0) return;
   const MatrixSpan queries = queries_of(model, gradient), keys = keys_of(model, gradient);

@@ -13,6 +13,9 @@ int projected_columns(const Architecture& model);
 MatrixSpan queries_of(const Architecture& model, MatrixSpan projected);
 MatrixSpan keys_of(const Architecture& model, MatrixSpan projected);
 MatrixSpan values_of(const Architecture& model, MatrixSpan projected);
+MatrixView queries_of(const Architecture& model, MatrixView projected);
+MatrixView keys_of(const Architecture& model, MatrixView projected);
+MatrixView values_of(const Architecture& model, MatrixView projected);
 
 /// Only the products.
 void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
@@ -24,7 +27,7 @@ void place(const Architecture& model, const LayerWeights& layer,
 
 /// Attention of the rows to each other.
 kernel::Attention attention_of(const Architecture& model, const LayerWeights& layer,
-                               MatrixSpan projected);
+                               MatrixView projected);
 
 /// gradient = (or +=) that of x, given that of project()'s output, whose columns it may reorder. If
 /// `how` gives scores no gradient, those of queries and keys count as 0 and may be overwritten.
@@ -34,7 +37,7 @@ void project_backward(const Architecture& model, const LayerWeights& layer, Prop
 /// `before` is what place() was called with. Replaces the gradient of place()'s output by that of
 /// `before`.
 void place_backward(const Architecture& model, const LayerWeights& layer,
-                    const std::optional<Angles>& angles, Propagation& how, MatrixSpan before,
+                    const std::optional<Angles>& angles, Propagation& how, MatrixView before,
                     MatrixSpan gradient);
 
 }  // namespace headwater

@@ -20,6 +20,7 @@ class Segments {
   int count() const { return static_cast<int>(lengths_.size()); }
   int rows() const { return starts_.back(); }
   int first(int k) const { return starts_[static_cast<size_t>(k)]; }
+  const std::vector<int>& lengths() const { return lengths_; }
   int length(int k) const { return lengths_[static_cast<size_t>(k)]; }
   int position(int k) const { return positions_[static_cast<size_t>(k)]; }
   /// The position after the last row of input k.

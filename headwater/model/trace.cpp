@@ -28,6 +28,17 @@ void run_checked(const Model& model, Matrix embedded, int end,
   }
 }
 
+namespace {
+
+// Running all layers again takes a quarter of the time of a backward pass and its forward pass.
+bool worth_keeping(const Architecture& model, int n) {
+  constexpr size_t most = size_t{256} << 20;
+  const size_t rows = static_cast<size_t>(n) * static_cast<size_t>(model.layers);
+  return rows <= most / LayerState::row_bytes(model);
+}
+
+}  // namespace
+
 Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
   const Architecture& shape = model.architecture();
   const int n = embedded.rows();
@@ -36,9 +47,12 @@ Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
   out.hidden = Matrix(n, shape.width);
   out.finished = Matrix(n, shape.width);
   out.lengths = std::move(lengths);
+  const bool keeps = worth_keeping(shape, n);
+  out.states.reserve(keeps ? static_cast<size_t>(shape.layers) : 0);
   const auto step = [&](Forward& forward) {
     out.sums.emplace_back(n, shape.width);
-    forward.step_each({}, out.sums.back());
+    LayerState* state = keeps ? &out.states.emplace_back(shape, n) : nullptr;
+    forward.step_each({}, out.sums.back(), state);
     if (forward.next() < shape.layers) return;
     for (int t = 0; t < n; ++t)
       std::ranges::copy(forward.hidden().row(t), out.hidden.row(t).begin());
@@ -88,7 +102,9 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
       apply_norm(shape, model.layer(l - 1).feed_norm, below, normed);
       input = normed;
     }
-    backward.layer(l, input, some(trace.sums[static_cast<size_t>(l)]), gradient,
+    const auto at = static_cast<size_t>(l);
+    backward.layer(l, input, some(trace.sums[at]),
+                   trace.states.empty() ? nullptr : &trace.states[at], gradient,
                    calls.map ? calls.map(l) : kernel::HeadMap());
     if (calls.done) calls.done(l, input, gradient, backward);
   }

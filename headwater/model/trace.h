@@ -11,14 +11,16 @@
 
 namespace headwater {
 
-/// What backward passes need of a forward pass: n x width a layer. `sums[l]` is the input of layer
-/// l's last norm, or the layer's output: enough to run layer l + 1 again.
+/// What backward passes need of a forward pass. `sums[l]` is the input of layer l's last norm, or
+/// the layer's output: n x width, and enough to run layer l + 1 again. `states` saves them that,
+/// and is kept where it takes at most 256 MB.
 struct Trace {
   Matrix embedded;
   std::vector<Matrix> sums;
-  Matrix hidden;             // after the last layer
-  Matrix finished;           // the output of Model::finish
-  std::vector<int> lengths;  // of several inputs one below the other; empty: one input
+  std::vector<LayerState> states;  // of all layers, or of none
+  Matrix hidden;                   // after the last layer
+  Matrix finished;                 // the output of Model::finish
+  std::vector<int> lengths;        // of several inputs one below the other; empty: one input
 };
 
 /// Runs the model on `embedded`, the rows of its first block, or of several inputs as in Forward.

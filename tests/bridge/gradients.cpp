@@ -8,12 +8,16 @@
 // With one word more, RULE, OUT gets relevance instead: output, sum and rest; that of each token;
 // that after each layer; the heads of each layer; the edges of layer 1. Integrated gradients have
 // three words: integrated, the number of steps and the baseline, and only the first two parts.
+//
+// Fails if a backward pass gives other bytes where the layers have to run again.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "headwater/model/classifier.h"
 #include "headwater/model/model_source.h"
+#include "headwater/model/trace.h"
 #include "headwater/result/relevance_record.h"
 
 namespace headwater {
@@ -65,6 +69,21 @@ void put_logits(const Model& model, const Matrix& embedded, const std::vector<in
                             : finished));
 }
 
+void check_layers_that_run_again(const Model& model, const Matrix& embedded, Propagation how) {
+  Trace run = trace(model, embedded.copy());
+  if (run.states.empty()) throw std::runtime_error("a small model keeps its layers");
+  const auto down = [&] {
+    Matrix gradient = run.finished.copy();
+    pass_back(model, run, how, gradient);
+    return gradient;
+  };
+  const Matrix kept = down();
+  run.states.clear();
+  const Matrix again = down();
+  if (!std::equal(kept.data(), kept.data() + kept.size(), again.data()))
+    throw std::runtime_error("layers that run again have another gradient");
+}
+
 template <class Input>
 void write_all(const std::shared_ptr<const Model>& owned, const Input& input,
                const std::vector<int>& ids, GradientRequest request, const char* path) {
@@ -72,6 +91,7 @@ void write_all(const std::shared_ptr<const Model>& owned, const Input& input,
   std::ofstream out(path, std::ios::binary);
   const Matrix embedded = model.embed(input);
   put_logits(model, embedded, ids, out);
+  check_layers_that_run_again(model, embedded, Propagation());
   Description example;
   example.tokens.resize(static_cast<size_t>(embedded.rows()));
   example.ids = ids;
@@ -101,8 +121,10 @@ template <class Input>
 void write_relevance(const std::shared_ptr<const Model>& model, const Input& input,
                      const std::vector<int>& ids, const RelevanceRequest& request,
                      const char* path) {
+  const Matrix embedded = model->embed(input);
+  check_layers_that_run_again(*model, embedded, Propagation(request.rule));
   Description example;
-  example.tokens.resize(static_cast<size_t>(model->embed(input).rows()));
+  example.tokens.resize(static_cast<size_t>(embedded.rows()));
   example.ids = ids;
   const RelevanceAnswer answer = ModelSource(model, example, input).relevance(request);
   std::ofstream out(path, std::ios::binary);

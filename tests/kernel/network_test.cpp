@@ -39,5 +39,26 @@ TEST_F(Network, NormsAndRotationsAreTheSameBytesForEveryNumberOfThreads) {
   }
 }
 
+// A layer may be kept before its activation, and must then go on as if it had not been.
+TEST_F(Network, AnActivationByItselfIsTheSameBytesAsAfterAProduct) {
+  const Matrix x = normal_matrix(37, 19, 1);
+  std::vector<float> rows(size_t{19} * 19);
+  for (size_t k = 0; k < 19; ++k) rows[20 * k] = 1;
+  const Weights identity{DType::f32, reinterpret_cast<const std::byte*>(rows.data()), 19, 19,
+                         false};
+  for (const std::string& one : available()) {
+    use(one);
+    for (Activation activation :
+         {Activation::none, Activation::gelu, Activation::gelu_tanh, Activation::quick_gelu,
+          Activation::relu, Activation::silu, Activation::tanh}) {
+      Matrix after(37, 19), alone(37, 19), product(37, 19);
+      linear(x, identity, {{}, activation, {}}, after);
+      linear(x, identity, {}, product);
+      activate(product, activation, alone);
+      EXPECT_TRUE(same_bytes(after, alone)) << one << ", " << static_cast<int>(activation);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headwater::kernel

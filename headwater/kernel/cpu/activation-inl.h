@@ -90,6 +90,20 @@ void with_activation(Activation activation, const Task& task) {
   }
 }
 
+// step(load, store) for the vectors of a row; the last may be partial.
+template <class Step>
+HWY_INLINE void for_row(int columns, const Step& step) {
+  const Floats d;
+  int j = 0;
+  for (; j + static_cast<int>(lanes) <= columns; j += static_cast<int>(lanes))
+    step([&](const float* row) { return hn::LoadU(d, row + j); },
+         [&](FloatVec v, float* row) { hn::StoreU(v, d, row + j); });
+  if (j == columns) return;
+  const auto some = static_cast<size_t>(columns - j);
+  step([&](const float* row) { return load_first(d, row + j, some); },
+       [&](FloatVec v, float* row) { store_first(v, row + j, some); });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace headwater::kernel
 HWY_AFTER_NAMESPACE();

@@ -116,20 +116,6 @@ void with_slope(Activation activation, Slope slope, const Task& task) {
   with_slope<Slope::secant>(activation, task);
 }
 
-// step(load, store, j) for the vectors of a row; the last may be partial.
-template <class Step>
-HWY_INLINE void for_row(int columns, const Step& step) {
-  const Floats d;
-  int j = 0;
-  for (; j + static_cast<int>(lanes) <= columns; j += static_cast<int>(lanes))
-    step([&](const float* row) { return hn::LoadU(d, row + j); },
-         [&](FloatVec v, float* row) { hn::StoreU(v, d, row + j); });
-  if (j == columns) return;
-  const auto some = static_cast<size_t>(columns - j);
-  step([&](const float* row) { return load_first(d, row + j, some); },
-       [&](FloatVec v, float* row) { store_first(v, row + j, some); });
-}
-
 void activation_backward(MatrixView x, Activation activation, Slope which, MatrixSpan gradient) {
   with_slope(activation, which, [&](auto slope) {
     for (int t = 0; t < x.rows(); ++t)

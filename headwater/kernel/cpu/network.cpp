@@ -7,6 +7,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 // clang-format on
+#include "headwater/kernel/cpu/activate-inl.h"
 #include "headwater/kernel/cpu/attention-inl.h"
 #include "headwater/kernel/cpu/linear-inl.h"
 #include "headwater/kernel/cpu/norm-inl.h"
@@ -18,7 +19,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
-NetworkKernels network_kernels() { return {linear, layer_norm, rms_norm, rotate, attention}; }
+NetworkKernels network_kernels() {
+  return {linear, activate, layer_norm, rms_norm, rotate, attention};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headwater::kernel

@@ -53,6 +53,12 @@ void linear(MatrixView x, const Weights& weights, const Finish& finish, MatrixSp
   }
 }
 
+void activate(MatrixView x, Activation activation, MatrixSpan out) {
+  for (int t = 0; t < x.rows(); ++t)
+    for (int k = 0; k < x.columns(); ++k)
+      out(t, k) = static_cast<float>(value_of(activation, x(t, k)));
+}
+
 void layer_norm(MatrixView x, std::span<const float> weight, std::span<const float> bias,
                 double epsilon, MatrixSpan out) {
   for (int t = 0; t < x.rows(); ++t) {
@@ -137,7 +143,8 @@ void attention(const Attention& in, MatrixSpan out, const HeadMap& fused) {
 }  // namespace plain
 
 NetworkKernels reference_network() {
-  return {plain::linear, plain::layer_norm, plain::rms_norm, plain::rotate, plain::attention};
+  return {plain::linear,   plain::activate, plain::layer_norm,
+          plain::rms_norm, plain::rotate,   plain::attention};
 }
 
 }  // namespace headwater::kernel

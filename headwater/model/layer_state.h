@@ -1,0 +1,26 @@
+// What the forward pass of one block leaves for its derivative.
+#pragma once
+#include <cstddef>
+
+#include "headwater/core/matrix.h"
+#include "headwater/model/architecture.h"
+
+namespace headwater {
+
+/// A row for each token. What the architecture has no use for has no rows.
+struct LayerState {
+  LayerState() = default;
+  LayerState(const Architecture& model, int n);
+
+  /// The bytes of a row of all of them.
+  static size_t row_bytes(const Architecture& model);
+
+  Matrix before;           // queries, keys and values before place(), if that norms them
+  Matrix projected;        // after it
+  Matrix mixed;            // the heads' outputs
+  Matrix middle;           // what the feed-forward half starts from, before any norm
+  Matrix up, gate;         // before the activation
+  Matrix attended, added;  // what the halves add, before their norms, if they have
+};
+
+}  // namespace headwater
