@@ -140,7 +140,7 @@ export function Toolbar({ session }: With) {
         keyName="c"
       />
       {canHide && <Check label={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
-      {canHide && !session.signed && (
+      {canHide && !session.hasSigns && (
         <Check
           label="Renormalise"
           on={state.hide && state.renormalise}
@@ -181,9 +181,9 @@ export function Toolbar({ session }: With) {
 export function Legend(props: With & { shade: Shade; label: string; overlay?: boolean }) {
   const { session, shade, label } = props;
   const palette = props.overlay ? session.overlayPalette : session.palette;
-  const stops = Array.from({ length: 17 }, (_, k) => palette.css(session.signed ? k / 8 - 1 : k / 16));
+  const stops = Array.from({ length: 17 }, (_, k) => palette.css(session.hasSigns ? k / 8 - 1 : k / 16));
   const most = written(shade.most);
-  const low = session.signed
+  const low = session.hasSigns
     ? `\u2212${most}`
     : shade.kind === "log"
       ? `\u2264 ${written(shade.most / 1e4)}`

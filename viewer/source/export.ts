@@ -16,7 +16,7 @@ export interface Views {
 
 export function rankingCsv(session: Session): string {
   const rows = ranked(session).sort((a, b) => b.value - a.value);
-  const names = session.comparison?.panels.map((panel) => panel.label);
+  const names = session.compared?.panels.map((panel) => panel.label);
   const head = names
     ? ["position", "token", names[session.state.a]!, names[session.state.b]!]
     : ["position", "token", "value"];
@@ -26,8 +26,8 @@ export function rankingCsv(session: Session): string {
 
 export function matrixCsv(session: Session): string {
   const { lens } = session;
-  const inputs = session.units(session.one.inputs).labels;
-  const outputs = session.units(session.outputs).labels;
+  const inputs = session.inputUnits.labels;
+  const outputs = session.outputUnits.labels;
   const lines = [csvLine(["", ...inputs])];
   for (let r = 0; r < lens.rows; r++) {
     const unit = lens.rowUnits[r]!;
@@ -44,7 +44,7 @@ export function json(session: Session): string {
       method: one.method,
       options: one.options,
       view: toHash(session.state),
-      ...(session.comparison && {
+      ...(session.compared && {
         panels: [session.panel(session.state.a)!.label, session.panel(session.state.b)!.label],
       }),
       question: { ask: answer.question.ask, of: session.labelOf(answer.question) },

@@ -2,7 +2,7 @@
 import { type Child, h } from "./jsx";
 import { Slider } from "./controls";
 import { layerName } from "./layers";
-import { Roller } from "./roller";
+import { whyNot } from "./roller";
 import { written } from "./scale";
 import type { Session } from "./session";
 
@@ -25,7 +25,7 @@ export function LayerControls({ session }: { session: Session }) {
     );
   }
   if (one.maps) {
-    const why = Roller.why(one);
+    const why = whyNot(one);
     const count = one.maps.length;
     const first = one.options.layers[0];
     const begin = Math.max(0, state.begin);

@@ -16,13 +16,13 @@ const FIRST = 60; // lines that are shown before someone asks for all
 
 export function ranked(session: Session): Ranked[] {
   const { question, values } = session.answer;
-  const answers = session.units(question.ask === "from" ? session.one.inputs : session.outputs);
+  const answers = session.units(question.ask === "from" ? session.one.inputs : session.outputTokens);
   const { hidden } = session.side(true);
   const [first, others] = session.bothLenses?.map((lens) => session.valuesOf(question, lens)) ?? [values];
   const out: Ranked[] = [];
   answers.tokens.forEach((tokens, unit) => {
     // A hidden output has no row, and so no value.
-    if ((question.ask === "from" && tokens.every((t) => hidden[t])) || Number.isNaN(values[unit]!)) return;
+    if ((question.ask === "from" && tokens.every((t) => hidden[t])) || isNaN(values[unit]!)) return;
     if (
       question.ask === "from" &&
       session.one.columns &&
@@ -67,8 +67,8 @@ export function Ranking({ session }: { session: Session }) {
   const last = useRef<{ of: object; rows: Ranked[] } | null>(null);
   if (last.current?.of !== answer) last.current = { of: answer, rows: ranked(session) };
   const { rows } = last.current;
-  const names = session.comparison?.panels.map((panel) => panel.label) ?? [];
-  const shows = session.difference ? "gap" : names.length && state.show === "b" ? "other" : "value";
+  const names = session.compared?.panels.map((panel) => panel.label) ?? [];
+  const shows = session.differs ? "gap" : names.length && state.show === "b" ? "other" : "value";
   const column = chosen ?? shows;
   const sought = state.search.toLowerCase();
   const cell = (row: Ranked, name: Column) => (name === "gap" ? row.value - row.other! : row[name]!);
@@ -132,8 +132,8 @@ export function Ranking({ session }: { session: Session }) {
               {both && <td>{written(row.value - row.other!, exact)}</td>}
               <td class="bar" aria-hidden="true">
                 <span
-                  class={session.signed ? (length(row) < 0 ? "negative" : "positive") : ""}
-                  style={barOf(length(row) / most, session.signed)}
+                  class={session.hasSigns ? (length(row) < 0 ? "negative" : "positive") : ""}
+                  style={barOf(length(row) / most, session.hasSigns)}
                 />
               </td>
             </tr>

@@ -2,7 +2,7 @@
 import { Fragment, h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
-import { Session } from "../session";
+import { type Session, sessionOf } from "../session";
 import { kept } from "../state";
 import { ask } from "./client";
 import type { Line, Menu } from "./contract";
@@ -93,7 +93,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
 
   const show = async (asked: Draft, k: number, page: Session["page"], signal: AbortSignal) => {
     const before = panes[k]?.session ?? null;
-    const session = new Session(
+    const session = sessionOf(
       page,
       "",
       { name: k ? "second" : "", linked: false },
