@@ -1,6 +1,7 @@
 // What is seen, as a file.
 import { csvLine, download, escape, png } from "./download";
 import { ink } from "./draw";
+import { max } from "./numbers";
 import type { MatrixView } from "./matrix";
 import type { PictureView } from "./picture";
 import { ranked } from "./ranking";
@@ -76,7 +77,7 @@ export function svg(session: Session, views: Views): string {
     parts.push(
       `<image x="${pad}" y="${y}" width="${clientWidth}" height="${clientHeight}" href="${canvas.toDataURL()}"/>`,
     );
-    wide = Math.max(wide, clientWidth + 2 * pad);
+    wide = max(wide, clientWidth + 2 * pad);
     y += clientHeight + pad;
   };
   if (views.picture) image(views.picture.canvas);
@@ -94,7 +95,7 @@ export function svg(session: Session, views: Views): string {
           `<text x="${left}" y="${top + 0.76 * box.height}" font-size="16" fill="${box.ink}" textLength="${box.width}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escape(box.text)}</text>`,
         );
       }
-      wide = Math.max(wide, picture.width + 2 * pad);
+      wide = max(wide, picture.width + 2 * pad);
       y += picture.height + pad;
     }
   if (views.matrix.canvas.clientWidth) image(views.matrix.canvas);

@@ -67,5 +67,5 @@ export function reads({ inputs, options }: Attribution, { layer, from, to }: Edg
 
 /** Of `count` layers from `begin` on, the topmost first, and of the input. */
 export function levelNames({ options }: Attribution, begin: number, count: number): string[] {
-  return [...upTo(count).map((k) => String(options.layers[0] + begin + k)), "in"].reverse();
+  return [...upTo(count).map((k) => String(options.layers[0] + begin + count - 1 - k)), "in"];
 }

@@ -1,4 +1,5 @@
 // Everything that the keyboard does.
+import { clamp, max } from "./numbers";
 import { SCALES } from "./scale";
 import type { Session } from "./session";
 import type { State } from "./state";
@@ -99,14 +100,10 @@ export function listen(session: Session, actions: Actions): () => void {
 function step(session: Session, by: number): void {
   const { one, state } = session;
   if (one.by_layer && one.by_layer.length > 1) {
-    const last = one.by_layer.length - 1;
-    session.setLayer(Math.max(0, Math.min(last, session.layerOf(one) + by)));
+    session.setLayer(clamp(session.layerOf(one) + by, 0, one.by_layer.length - 1));
   } else if (one.maps) {
     const count = one.maps.length;
-    const end = Math.max(
-      Math.max(0, state.begin) + 1,
-      Math.min(count, (state.end < 0 ? count : state.end) + by),
-    );
+    const end = clamp((state.end < 0 ? count : state.end) + by, max(0, state.begin) + 1, count);
     session.update({ end: end === count ? -1 : end });
   }
 }

@@ -2,7 +2,7 @@
 import { Fragment, h, useEffect, useState } from "./jsx";
 import { App, useRedraw } from "./app";
 import { type Session, sessionOf } from "./session";
-import { kept } from "./state";
+import { kept } from "./kept";
 
 interface With {
   session: Session;

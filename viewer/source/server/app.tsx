@@ -3,7 +3,7 @@ import { Fragment, h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
 import { type Session, sessionOf } from "../session";
-import { kept } from "../state";
+import { kept } from "../kept";
 import { ask } from "./client";
 import type { Line, Menu } from "./contract";
 import { type Draft, methodsFor, modelOf, questionOf, summary } from "./draft";
