@@ -1,7 +1,6 @@
 // The scripts of a page: a core that every page holds, and parts that a page holds if one of its results needs them.
-// A part takes what it shares with the core, or with another part that is always there before it, from a variable.
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+// They are bundled as one and then cut, so that a part has what is before it under the same short names.
+import { readdirSync } from "node:fs";
 import { build } from "esbuild";
 import { internalNames } from "./names.mjs";
 
@@ -18,118 +17,78 @@ export const settings = {
   jsxFragment: "Fragment",
 };
 
-// In the order in which they run. `after` is there before it.
+// In the order in which they run. `after` is there before it; `also`: what several parts take from it.
 const PARTS = [
-  { name: "core", entry: "source/main.ts", as: "hw", after: [] },
-  { name: "result", entry: "source/parts/result.ts", as: "hv", after: ["core"] },
+  { name: "core", entry: "source/main.ts", also: ["source/download.ts"], after: [] },
+  { name: "result", entry: "source/parts/result.ts", after: ["core"] },
   { name: "text", entry: "source/parts/text.ts", after: ["core", "result"] },
   { name: "picture", entry: "source/parts/picture.ts", after: ["core", "result"] },
   { name: "patches", entry: "source/parts/patches.ts", after: ["core", "result"] },
   { name: "layers", entry: "source/parts/layers.ts", after: ["core", "result"] },
+  { name: "arcs", entry: "source/parts/arcs.ts", after: ["core", "result", "layers"] },
   { name: "compare", entry: "source/parts/compare.ts", after: ["core", "result"] },
   { name: "several", entry: "source/parts/several.ts", after: ["core"] },
   { name: "tables", entry: "source/parts/tables.ts", after: ["core"] },
 ];
+// Parts with a style sheet of their own.
+const STYLED = ["picture", "patches", "several", "layers", "arcs", "tables"];
 
 const sources = readdirSync(new URL("source", import.meta.url), { recursive: true })
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => `source/${name}`);
-
-/** The file that an import in `file` means. */
-function target(file, path) {
-  const base = join(dirname(file), path);
-  return sources.find((name) => name === `${base}.ts` || name === `${base}.tsx`);
-}
-
-/** What a file takes from others: [file, name], types left out. */
-function imports(file) {
-  const text = readFileSync(file, "utf8");
-  return [...text.matchAll(/^import \{([^}]*)\} from "(\.[^"]*)";/gms)].flatMap(([, names, path]) =>
-    names
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name && !name.startsWith("type "))
-      .map((name) => [target(file, path), name]),
-  );
-}
 
 async function built(entry, more = {}) {
   const result = await build({ ...settings, entryPoints: [entry], ...more });
   return { ...result, text: result.outputFiles[0].text.trimEnd() };
 }
 
-// What parts share has short names in the variables that hold it.
-const shorts = new Map();
-function shortOf(name) {
-  if (!shorts.has(name)) shorts.set(name, `$${shorts.size.toString(36)}`);
-  return shorts.get(name);
-}
+// A statement that says where a part ends.
+const cuts = {
+  name: "cuts",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^cut:/ }, ({ path }) => ({ path, namespace: "cut" }));
+    onLoad({ filter: /./, namespace: "cut" }, () => ({ contents: "cut();" }));
+  },
+};
 
-/** Takes the files of other parts from their variables. */
-function shared(owners) {
-  return {
-    name: "shared",
-    setup({ onLoad }) {
-      onLoad({ filter: /\.tsx?$/ }, ({ path }) => {
-        const owner = owners.get(relative(process.cwd(), path));
-        const taken = owner && [...owner.names].map((name) => `${shortOf(name)}: ${name}`);
-        return owner && { contents: `export const { ${taken.join(", ")} } = ${owner.as};` };
-      });
-    },
+/** Whether each part only takes what it holds or what is there before it. */
+function checkTaking(inputs) {
+  const owners = new Map();
+  const own = (file, part) => {
+    if (owners.has(file)) return;
+    owners.set(file, part);
+    for (const { path } of inputs[file].imports) own(path, part);
   };
-}
-
-/** The file, and all that it takes from, in turn. */
-function reached(file, seen = new Set()) {
-  if (seen.has(file)) return seen;
-  seen.add(file);
-  for (const [other] of imports(file)) reached(other, seen);
-  return seen;
+  for (const part of PARTS) for (const file of [...(part.also ?? []), part.entry]) own(file, part);
+  for (const [file, part] of owners)
+    for (const { path } of inputs[file].imports) {
+      const other = owners.get(path);
+      if (other !== part && !part.after.includes(other.name))
+        throw new Error(
+          `${file}: takes from ${path}, which is in the part ${other.name}; list it in "also" of a part that is always there before ${part.name}`,
+        );
+    }
 }
 
 /** The scripts of all parts, by name. */
 async function parts(define, mangle) {
-  const files = new Map(); // of each part
-  const owned = new Map(); // the part of a file that others may share
-  for (const { name, entry, as, after } of PARTS) {
-    const own = [...reached(entry)].filter((file) => !after.includes(owned.get(file)));
-    files.set(name, own);
-    if (as) for (const file of own) owned.set(file, name);
-  }
-  const out = {};
-  const taken = (part, user) => {
-    const found = new Map();
-    for (const file of files.get(user))
-      for (const [from, name] of imports(file))
-        if (owned.get(from) === part) found.set(from, (found.get(from) ?? new Set()).add(name));
-    return found;
-  };
-  for (const { name, entry, as, after } of PARTS) {
-    const owners = new Map();
-    for (const part of after) {
-      const { as: variable } = PARTS.find((one) => one.name === part);
-      for (const [file, names] of taken(part, name)) owners.set(file, { names, as: variable });
-    }
-    const given = PARTS.filter((one) => one.after.includes(name)).flatMap((one) => [
-      ...taken(name, one.name),
-    ]);
-    const names = new Map(given.flatMap(([file, taken]) => [...taken].map((one) => [one, file])));
-    const lines = [...names].map(([one, file]) => `import { ${one} } from "./${file}";`);
-    const record = [...names.keys()].map((one) => `${shortOf(one)}: ${one}`);
-    const contents = [`import "./${entry}";`, ...lines, as ? `globalThis.${as} = { ${record} };` : ""].join(
-      "\n",
-    );
-    const result = await build({
-      ...settings,
-      ...mangle,
-      define,
-      stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
-      plugins: [shared(owners)],
-    });
-    mangle.mangleCache = result.mangleCache; // the same short names in all of them
-    out[name] = result.outputFiles[0].text.trimEnd();
-  }
-  return out;
+  const contents = PARTS.flatMap(({ name, entry, also = [] }) => [
+    ...[...also, entry].map((file) => `import "./${file}";`),
+    `import "cut:${name}";`,
+  ]).join("\n");
+  const result = await build({
+    ...settings,
+    ...mangle,
+    define,
+    format: "esm", // the names at the top are those of all scripts
+    metafile: true,
+    stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
+    plugins: [cuts],
+  });
+  checkTaking(result.metafile.inputs);
+  const texts = result.outputFiles[0].text.trimEnd().split("cut();");
+  if (texts.length !== PARTS.length + 1 || texts.at(-1)) throw new Error("the parts cannot be told apart");
+  return Object.fromEntries(PARTS.map(({ name }, k) => [`${name}.js`, texts[k]]));
 }
 
 /** All files of viewer/built, by name. */
@@ -138,13 +97,15 @@ export async function all() {
   const worker = await built("source/worker.ts", mangle);
   mangle.mangleCache = worker.mangleCache;
   const define = { WORKER: JSON.stringify(worker.text) };
-  const scripts = Object.entries(await parts(define, mangle)).map(([name, text]) => [`${name}.js`, text]);
   return {
-    ...Object.fromEntries(scripts),
+    ...(await parts(define, mangle)),
     "loader.js": (await built("source/loader.js")).text,
     "style.css": (await built("source/style.css")).text,
-    "layers.css": (await built("source/style/layers.css")).text,
-    "tables.css": (await built("source/style/evaluation.css")).text,
+    ...Object.fromEntries(
+      await Promise.all(
+        STYLED.map(async (part) => [`${part}.css`, (await built(`source/style/${part}.css`)).text]),
+      ),
+    ),
     "server.js": (await built("source/server/main.tsx", { define, ...mangle })).text,
     "server.css": (await built("source/server.css")).text,
   };

@@ -225,6 +225,9 @@ TEST(Page, HoldsTheScriptsThatItsResultsNeed) {
   Attribution by_layer = made(3);
   by_layer.by_layer = {0};
   EXPECT_EQ(scripts(by_layer), (Names{"core.js", "result.js", "text.js", "layers.js"}));
+  Attribution with_cut = made(3);
+  with_cut.cut.emplace();
+  EXPECT_EQ(scripts(with_cut), (Names{"core.js", "result.js", "text.js", "layers.js", "arcs.js"}));
   EXPECT_EQ(scripts(made_comparison(3, 2)),
             (Names{"core.js", "result.js", "text.js", "compare.js"}));
   EXPECT_EQ(scripts(Metrics{}), (Names{"core.js", "tables.js"}));

@@ -87,6 +87,7 @@ def test_layers_and_residual_are_those_of_the_engine(make, visit):
                            ".textContent) - want) < 2e-3", arg=max(want))
     close(page, want, digits=2.5)
     assert page.locator(".graph .way").count() > 5
+    assert page.locator(".graph .axis").all_text_contents()[:4] == ["3", "2", "1", "in"]  # the topmost layer first
     page.get_by_label("Residual").fill("0.5")
     page.wait_for_function("() => !location.hash.includes('residual')")
 

@@ -5,10 +5,10 @@ import { rankCorrelation } from "./correlation";
 import type { Session } from "./session";
 
 export function Compare({ session }: { session: Session }) {
-  const { comparison, state } = session;
-  if (!comparison) return null;
-  const names = comparison.panels.map((panel, k) => [String(k), panel.label] as const);
-  const agreement = comparison.agreement[state.a]?.[state.b];
+  const { compared, state } = session;
+  if (!compared) return null;
+  const names = compared.panels.map((panel, k) => [String(k), panel.label] as const);
+  const agreement = compared.agreement[state.a]?.[state.b];
   const { question } = session.answer;
   const both = session.bothLenses;
   const [a, b] = both ? both.map((lens) => session.valuesOf(question, lens)) : [];
@@ -37,7 +37,7 @@ export function Compare({ session }: { session: Session }) {
       {agreement != null && (
         <span class="soft">
           Rank correlation of A and B: <b>{agreement.toFixed(2)}</b> over all rows
-          {!Number.isNaN(here) && (
+          {!isNaN(here) && (
             <>
               , <b>{here.toFixed(2)}</b> here
             </>

@@ -1,5 +1,7 @@
 // What a reader can turn.
+import { upTo } from "./arrays";
 import { h } from "./jsx";
+import { round } from "./numbers";
 import { SCALES, type Shade, written } from "./scale";
 import type { Session } from "./session";
 import type { State } from "./state";
@@ -25,7 +27,7 @@ export function Choice<Word extends string>(props: {
       <span>{props.label}</span>
       <select
         value={props.value}
-        title={props.keyName ? `Key: ${props.keyName}` : undefined}
+        title={props.keyName && `Key: ${props.keyName}`}
         onchange={(event) => props.take(event.currentTarget.value as Word)}
       >
         {props.words.map(([word, text]) => (
@@ -46,7 +48,7 @@ function Check(props: {
   off?: boolean;
 }) {
   return (
-    <label class="check" title={props.keyName ? `Key: ${props.keyName}` : undefined}>
+    <label class="check" title={props.keyName && `Key: ${props.keyName}`}>
       <input
         type="checkbox"
         checked={props.on}
@@ -140,7 +142,7 @@ export function Toolbar({ session }: With) {
         keyName="c"
       />
       {canHide && <Check label={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
-      {canHide && !session.signed && (
+      {canHide && !session.hasSigns && (
         <Check
           label="Renormalise"
           on={state.hide && state.renormalise}
@@ -159,7 +161,7 @@ export function Toolbar({ session }: With) {
           least={0}
           most={1}
           step={0.05}
-          shown={`${Math.round(100 * state.opacity)} %`}
+          shown={`${round(100 * state.opacity)} %`}
           take={(opacity) => set({ opacity })}
         />
       )}
@@ -181,9 +183,9 @@ export function Toolbar({ session }: With) {
 export function Legend(props: With & { shade: Shade; label: string; overlay?: boolean }) {
   const { session, shade, label } = props;
   const palette = props.overlay ? session.overlayPalette : session.palette;
-  const stops = Array.from({ length: 17 }, (_, k) => palette.css(session.signed ? k / 8 - 1 : k / 16));
+  const stops = upTo(17).map((k) => palette.css(session.hasSigns ? k / 8 - 1 : k / 16));
   const most = written(shade.most);
-  const low = session.signed
+  const low = session.hasSigns
     ? `\u2212${most}`
     : shade.kind === "log"
       ? `\u2264 ${written(shade.most / 1e4)}`

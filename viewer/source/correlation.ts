@@ -1,5 +1,7 @@
 // Whether two results put the same tokens first.
 
+import { upTo } from "./arrays";
+
 /** Spearman's rank correlation; NaN if one of them is constant. Equal values share their mean rank. */
 export function rankCorrelation(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const x = ranks(a);
@@ -17,7 +19,7 @@ export function rankCorrelation(a: ArrayLike<number>, b: ArrayLike<number>): num
 }
 
 export function ranks(values: ArrayLike<number>): Float64Array {
-  const order = Array.from({ length: values.length }, (_, k) => k).sort((i, j) => values[i]! - values[j]!);
+  const order = upTo(values.length).sort((i, j) => values[i]! - values[j]!);
   const out = new Float64Array(values.length);
   for (let k = 0; k < order.length;) {
     let end = k + 1;

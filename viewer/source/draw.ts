@@ -1,4 +1,7 @@
 // What the views that draw themselves have in common.
+import { round } from "./numbers";
+
+export type Pen = CanvasRenderingContext2D;
 
 /** A new element. */
 export function made<Tag extends keyof HTMLElementTagNameMap>(
@@ -14,7 +17,7 @@ export function made<Tag extends keyof HTMLElementTagNameMap>(
 
 type Handlers = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 
-export function on(element: HTMLElement, handlers: Handlers): void {
+export function on(element: HTMLElement | SVGElement, handlers: Handlers): void {
   for (const [name, handler] of Object.entries(handlers))
     element.addEventListener(name, handler as (event: Event) => void, { passive: name === "scroll" });
 }
@@ -28,14 +31,22 @@ export function say(element: Element, label: string): void {
   element.setAttribute("aria-label", label);
 }
 
+/** Pixels of the page in those of the screen. */
+export const inDots = (pixels: number) => round(pixels * devicePixelRatio);
+
+/** This empties the canvas. */
+export function resize(canvas: HTMLCanvasElement, width: number, height: number): void {
+  canvas.width = width;
+  canvas.height = height;
+}
+
 /** What draws on a canvas of this many pixels of the page; the canvas is empty. */
-export function penOn(canvas: HTMLCanvasElement, wide: number, high: number): CanvasRenderingContext2D {
-  const ratio = devicePixelRatio || 1;
-  const [width, height] = [Math.round(wide * ratio), Math.round(high * ratio)];
-  if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+export function penOn(canvas: HTMLCanvasElement, wide: number, high: number): Pen {
+  const [width, height] = [inDots(wide), inDots(high)];
+  if (canvas.width !== width || canvas.height !== height) resize(canvas, width, height);
   Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
   const pen = canvas.getContext("2d")!;
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
   pen.clearRect(0, 0, wide, high);
   return pen;
 }
@@ -45,6 +56,10 @@ export function ink(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-export function clamp(value: number, low: number, high: number): number {
-  return Math.max(low, Math.min(high, value));
+/** For names beside a plot. */
+export function penForLabels(pen: Pen): void {
+  pen.font = "11px system-ui, sans-serif";
+  pen.textBaseline = "middle";
+  pen.textAlign = "right";
+  pen.fillStyle = ink("soft");
 }

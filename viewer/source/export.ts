@@ -1,6 +1,7 @@
 // What is seen, as a file.
 import { csvLine, download, escape, png } from "./download";
 import { ink } from "./draw";
+import { max } from "./numbers";
 import type { MatrixView } from "./matrix";
 import type { PictureView } from "./picture";
 import { ranked } from "./ranking";
@@ -16,7 +17,7 @@ export interface Views {
 
 export function rankingCsv(session: Session): string {
   const rows = ranked(session).sort((a, b) => b.value - a.value);
-  const names = session.comparison?.panels.map((panel) => panel.label);
+  const names = session.compared?.panels.map((panel) => panel.label);
   const head = names
     ? ["position", "token", names[session.state.a]!, names[session.state.b]!]
     : ["position", "token", "value"];
@@ -26,8 +27,8 @@ export function rankingCsv(session: Session): string {
 
 export function matrixCsv(session: Session): string {
   const { lens } = session;
-  const inputs = session.units(session.one.inputs).labels;
-  const outputs = session.units(session.outputs).labels;
+  const inputs = session.inputUnits.labels;
+  const outputs = session.outputUnits.labels;
   const lines = [csvLine(["", ...inputs])];
   for (let r = 0; r < lens.rows; r++) {
     const unit = lens.rowUnits[r]!;
@@ -44,7 +45,7 @@ export function json(session: Session): string {
       method: one.method,
       options: one.options,
       view: toHash(session.state),
-      ...(session.comparison && {
+      ...(session.compared && {
         panels: [session.panel(session.state.a)!.label, session.panel(session.state.b)!.label],
       }),
       question: { ask: answer.question.ask, of: session.labelOf(answer.question) },
@@ -76,7 +77,7 @@ export function svg(session: Session, views: Views): string {
     parts.push(
       `<image x="${pad}" y="${y}" width="${clientWidth}" height="${clientHeight}" href="${canvas.toDataURL()}"/>`,
     );
-    wide = Math.max(wide, clientWidth + 2 * pad);
+    wide = max(wide, clientWidth + 2 * pad);
     y += clientHeight + pad;
   };
   if (views.picture) image(views.picture.canvas);
@@ -94,7 +95,7 @@ export function svg(session: Session, views: Views): string {
           `<text x="${left}" y="${top + 0.76 * box.height}" font-size="16" fill="${box.ink}" textLength="${box.width}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escape(box.text)}</text>`,
         );
       }
-      wide = Math.max(wide, picture.width + 2 * pad);
+      wide = max(wide, picture.width + 2 * pad);
       y += picture.height + pad;
     }
   if (views.matrix.canvas.clientWidth) image(views.matrix.canvas);

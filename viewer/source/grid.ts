@@ -1,5 +1,7 @@
 // A matrix as it was packed: a row or a column is unpacked when it is asked for.
 import type { Packed } from "./contract";
+import { floats } from "./arrays";
+import { floor } from "./numbers";
 
 export interface Grid {
   readonly rows: number;
@@ -9,48 +11,30 @@ export interface Grid {
   addRow(r: number, out: Float32Array): void;
   at(r: number, c: number): number;
   /** Row r as codes whose values rise with them, if it is stored so. */
-  codes?(r: number): { codes: Uint8Array; value: (code: number) => number } | null;
+  readonly codes: ((r: number) => { codes: Uint8Array; value: (code: number) => number }) | undefined;
 }
 
-export class FloatGrid implements Grid {
-  constructor(
-    readonly rows: number,
-    readonly columns: number,
-    readonly values: Float32Array,
-    readonly exact = true,
-  ) {}
-  addRow(r: number, out: Float32Array): void {
-    const start = r * this.columns;
-    for (let c = 0; c < this.columns; c++) out[c]! += this.values[start + c]!;
-  }
-  at(r: number, c: number): number {
-    return this.values[r * this.columns + c]!;
-  }
+function gridWith(
+  rows: number,
+  columns: number,
+  exact: boolean,
+  value: (r: number, place: number) => number,
+  codes?: Grid["codes"],
+): Grid {
+  return {
+    rows,
+    columns,
+    exact,
+    addRow(r, out) {
+      for (let c = 0; c < columns; c++) out[c]! += value(r, r * columns + c);
+    },
+    at: (r, c) => value(r, r * columns + c),
+    codes,
+  };
 }
 
-export class ByteGrid implements Grid {
-  readonly exact = false;
-  constructor(
-    readonly rows: number,
-    readonly columns: number,
-    readonly scale: Float32Array,
-    readonly bytes: Uint8Array,
-    readonly table: Float32Array,
-    private readonly rising: boolean, // without signs
-  ) {}
-  codes(r: number) {
-    const codes = this.bytes.subarray(r * this.columns, (r + 1) * this.columns);
-    return this.rising ? { codes, value: (code: number) => this.scale[r]! * this.table[code]! } : null;
-  }
-  addRow(r: number, out: Float32Array): void {
-    const start = r * this.columns;
-    const scale = this.scale[r]!;
-    const { bytes, table } = this;
-    for (let c = 0; c < this.columns; c++) out[c]! += scale * table[bytes[start + c]!]!;
-  }
-  at(r: number, c: number): number {
-    return this.scale[r]! * this.table[this.bytes[r * this.columns + c]!]!;
-  }
+export function floatGrid(rows: number, columns: number, values: Float32Array, exact = true): Grid {
+  return gridWith(rows, columns, exact, (_, place) => values[place]!);
 }
 
 /** Undoes the differences between rows, in every plane. */
@@ -77,22 +61,24 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
   const { rows, columns } = packed;
   const count = rows * columns;
   if (packed.difference) sumRows(bytes, columns, count);
-  const table = Float32Array.from({ length: 256 }, (_, q) => fromRoot(q, packed.steps, withSigns));
-  if (packed.coding === "root8") return new ByteGrid(rows, columns, scale, bytes, table, !withSigns);
-  const values = new Float32Array(count);
-  if (packed.coding === "f32") {
-    const view = new DataView(new ArrayBuffer(4));
-    for (let k = 0; k < count; k++) {
-      for (let b = 0; b < 4; b++) view.setUint8(b, bytes[b * count + k]!);
-      values[k] = view.getFloat32(0);
-    }
-  } else {
-    const { coding, steps } = packed;
-    for (let k = 0; k < count; k++) {
-      const bits = (bytes[k]! << 8) | bytes[count + k]!;
-      const share = coding === "f16" ? halfToFloat(bits) : fromRoot(bits, steps, withSigns);
-      values[k] = scale[Math.floor(k / columns)]! * share;
-    }
+  const { coding, steps } = packed;
+  if (coding === "root8") {
+    const table = floats(256).map((_, q) => fromRoot(q, steps, withSigns));
+    const codes = (r: number) => ({
+      codes: bytes.subarray(r * columns, (r + 1) * columns),
+      value: (code: number) => scale[r]! * table[code]!,
+    });
+    const value = (r: number, place: number) => scale[r]! * table[bytes[place]!]!;
+    return gridWith(rows, columns, false, value, withSigns ? undefined : codes);
   }
-  return new FloatGrid(rows, columns, values, packed.coding !== "root16");
+  const view = new DataView(new ArrayBuffer(4));
+  const values = floats(count).map((_, k) => {
+    for (let b = 0; b < 4; b++) view.setUint8(b, bytes[b * count + k] ?? 0);
+    if (coding === "f32") return view.getFloat32(0);
+    const bits = view.getUint16(0);
+    return (
+      scale[floor(k / columns)]! * (coding === "f16" ? halfToFloat(bits) : fromRoot(bits, steps, withSigns))
+    );
+  });
+  return floatGrid(rows, columns, values, coding !== "root16");
 }

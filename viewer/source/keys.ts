@@ -1,4 +1,5 @@
 // Everything that the keyboard does.
+import { clamp, max } from "./numbers";
 import { SCALES } from "./scale";
 import type { Session } from "./session";
 import type { State } from "./state";
@@ -16,11 +17,11 @@ const KEYS: [string, string, When?][] = [
   ["t", "turn the question round", ({ isMean }) => !isMean],
   ["u", "next unit: token, word, sentence, paragraph", ofText],
   ["s", "hide or show special tokens", always],
-  ["n", "renormalise what is left", ({ signed }) => !signed],
+  ["n", "renormalise what is left", ({ hasSigns }) => !hasSigns],
   ["c", "next scale: linear, logarithmic, by rank", always],
   ["f", "fold quiet paragraphs", ofText],
   ["[ ]", "a layer down or up", ({ one }) => (one.by_layer?.length ?? 0) > 1 || one.maps],
-  ["a b d", "compare: A, B, their difference", ({ comparison }) => comparison],
+  ["a b d", "compare: A, B, their difference", ({ compared }) => compared],
   ["/", "search tokens", always],
   ["1 2 3 4", "go to text, matrix, layers, ranking", always],
   ["wheel, + \u2212 0", "zoom the matrix; double click: all of it", always],
@@ -85,7 +86,7 @@ export function listen(session: Session, actions: Actions): () => void {
     else if (!session.shows) return;
     else if (change) session.update(change(state));
     else if (event.key === "[" || event.key === "]") step(session, event.key === "]" ? 1 : -1);
-    else if ("abd".includes(event.key) && session.comparison)
+    else if ("abd".includes(event.key) && session.compared)
       session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });
     else if (event.key === "/") actions.search();
     else if (/^[1-4]$/.test(event.key)) actions.focus(Number(event.key));
@@ -99,14 +100,10 @@ export function listen(session: Session, actions: Actions): () => void {
 function step(session: Session, by: number): void {
   const { one, state } = session;
   if (one.by_layer && one.by_layer.length > 1) {
-    const last = one.by_layer.length - 1;
-    session.setLayer(Math.max(0, Math.min(last, session.layerOf(one) + by)));
+    session.setLayer(clamp(session.layerOf(one) + by, 0, one.by_layer.length - 1));
   } else if (one.maps) {
     const count = one.maps.length;
-    const end = Math.max(
-      Math.max(0, state.begin) + 1,
-      Math.min(count, (state.end < 0 ? count : state.end) + by),
-    );
+    const end = clamp((state.end < 0 ? count : state.end) + by, max(0, state.begin) + 1, count);
     session.update({ end: end === count ? -1 : end });
   }
 }

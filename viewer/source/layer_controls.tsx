@@ -2,7 +2,8 @@
 import { type Child, h } from "./jsx";
 import { Slider } from "./controls";
 import { layerName } from "./layers";
-import { Roller } from "./roller";
+import { log10, max } from "./numbers";
+import { whyNot } from "./roller";
 import { written } from "./scale";
 import type { Session } from "./session";
 
@@ -25,10 +26,10 @@ export function LayerControls({ session }: { session: Session }) {
     );
   }
   if (one.maps) {
-    const why = Roller.why(one);
+    const why = whyNot(one);
     const count = one.maps.length;
     const first = one.options.layers[0];
-    const begin = Math.max(0, state.begin);
+    const begin = max(0, state.begin);
     const end = state.end < 0 ? count : state.end;
     const residual = state.residual < 0 ? one.options.residual : state.residual;
     if (why === null) {
@@ -75,7 +76,7 @@ export function LayerControls({ session }: { session: Session }) {
     out.push(
       <Slider
         label="Paths from"
-        value={Math.log10(state.least)}
+        value={log10(state.least)}
         least={-3}
         most={-0.3}
         step={0.05}

@@ -1,9 +1,9 @@
 import { start } from "./app";
 import type { Page } from "./contract";
-import { Session } from "./session";
+import { sessionOf } from "./session";
 
 const page = JSON.parse(document.getElementById("data")!.textContent!) as Page;
-const session = new Session(page, location.hash);
+const session = sessionOf(page, location.hash);
 const root = document.getElementById("app")!;
 document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
 void session.load(); // the parts of the page that need no values are made meanwhile

@@ -1,9 +1,10 @@
 // The images of a prompt that has text as well: no picture is there, but the places of its patches are.
 import type { Tokens } from "./contract";
 import { ink, made, on, onResize, penOn, say } from "./draw";
+import { clamp, floor, max, min } from "./numbers";
 import { written } from "./scale";
 import type { Session } from "./session";
-import { hideTip, showTip } from "./tip";
+import { hideTip, leave, showTip } from "./tip";
 
 interface Picture {
   name: string; // "image 0", or "video 0: 3" for a frame
@@ -23,8 +24,8 @@ export function picturesOf({ labels }: Tokens): Picture[] {
     found.get(name)!.push({ row: Number(match[2]), column: Number(match[3]), token });
   });
   return [...found].map(([name, places]) => {
-    const rows = 1 + Math.max(...places.map(({ row }) => row));
-    const columns = 1 + Math.max(...places.map(({ column }) => column));
+    const rows = 1 + max(...places.map(({ row }) => row));
+    const columns = 1 + max(...places.map(({ column }) => column));
     const token = new Array<number>(rows * columns).fill(-1);
     for (const place of places) token[place.row * columns + place.column] = place.token;
     return { name, rows, columns, token };
@@ -32,23 +33,18 @@ export function picturesOf({ labels }: Tokens): Picture[] {
 }
 
 /** All images of the inputs, each as a grid in the colours of the text. */
-export class PatchesView {
-  readonly root = made("div", "chips patches");
-  private grids: { picture: Picture; canvas: HTMLCanvasElement }[] = [];
-  private of: Tokens | null = null;
+export function patchesView(session: Session) {
+  const root = made("div", "chips patches");
+  let grids: { picture: Picture; canvas: HTMLCanvasElement }[] = [];
+  let of: Tokens | null = null;
 
-  constructor(private readonly session: Session) {
-    onResize(this.root, () => session.grids && this.paint());
-  }
-
-  render(): void {
-    const { session } = this;
+  const render = () => {
     const { inputs } = session.one;
-    if (inputs !== this.of) {
-      this.of = inputs;
-      this.grids = picturesOf(inputs).map((picture) => ({ picture, canvas: this.canvasOf(picture) }));
-      this.root.replaceChildren(
-        ...this.grids.map(({ picture, canvas }) => {
+    if (inputs !== of) {
+      of = inputs;
+      grids = picturesOf(inputs).map((picture) => ({ picture, canvas: canvasOf(picture) }));
+      root.replaceChildren(
+        ...grids.map(({ picture, canvas }) => {
           const figure = made("figure");
           figure.style.margin = "0 8px 0 0";
           figure.append(canvas, made("figcaption", "soft", picture.name));
@@ -56,19 +52,16 @@ export class PatchesView {
         }),
       );
     }
-    this.paint();
-  }
-
-  private canvasOf(picture: Picture): HTMLCanvasElement {
-    const { session } = this;
+    paint();
+  };
+  const canvasOf = ({ name, rows, columns, token }: Picture): HTMLCanvasElement => {
     const canvas = made("canvas");
     canvas.role = "img";
-    say(canvas, `${picture.name}, ${picture.rows} by ${picture.columns} patches; the ranking lists them`);
+    say(canvas, `${name}, ${rows} by ${columns} patches; the ranking lists them`);
     const unitAt = ({ offsetX, offsetY }: MouseEvent) => {
-      const row = Math.floor((offsetY / canvas.clientHeight) * picture.rows);
-      const column = Math.floor((offsetX / canvas.clientWidth) * picture.columns);
-      const token = picture.token[row * picture.columns + column] ?? -1;
-      return token < 0 ? -1 : session.units(session.one.inputs).of[token]!;
+      const row = floor((offsetY / canvas.clientHeight) * rows);
+      const column = floor((offsetX / canvas.clientWidth) * columns);
+      return session.inputUnits.of[token[row * columns + column] ?? -1] ?? -1;
     };
     // With two texts, the images are among what outputs come from.
     const ask = () => (session.twoTexts ? "to" : session.state.ask);
@@ -77,45 +70,39 @@ export class PatchesView {
         const unit = unitAt(event);
         if (unit < 0) return hideTip();
         if (!session.isPinned && session.canAsk(ask(), unit)) session.hover({ ask: ask(), units: [unit] });
-        const { question, values } = session.answer;
-        const label = session.units(session.one.inputs).labels[unit]!;
-        const value = question.ask === "from" || !session.twoTexts ? values[unit]! : NaN;
-        showTip(
-          event.clientX,
-          event.clientY,
-          Number.isNaN(value) ? [label] : [written(value, session.lens.exact), label],
-        );
+        const { from, values } = session.answer;
+        const label = session.inputUnits.labels[unit]!;
+        const value = from || !session.twoTexts ? values[unit]! : NaN;
+        showTip(event, isNaN(value) ? [label] : [written(value, session.lens.exact), label]);
       },
-      pointerleave: () => {
-        hideTip();
-        session.hover(null);
-      },
+      pointerleave: () => leave(session),
       click: (event) => unitAt(event) >= 0 && session.pin(ask(), unitAt(event), event.shiftKey),
     });
     return canvas;
-  }
-
-  paint(): void {
-    const { session } = this;
+  };
+  const paint = () => {
     if (!session.grids) return;
-    const { question, values, shade } = session.answer;
-    const { of } = session.units(session.one.inputs);
-    const answers = question.ask === "from" || !session.twoTexts;
-    for (const { picture, canvas } of this.grids) {
+    const { question, from, values, shade } = session.answer;
+    const { of } = session.inputUnits;
+    const answers = from || !session.twoTexts;
+    for (const { picture, canvas } of grids) {
       const { rows, columns, token } = picture;
-      const cell = Math.max(6, Math.min(24, Math.min(360, this.root.clientWidth || 360) / columns));
+      const cell = clamp(min(360, root.clientWidth || 360) / columns, 6, 24);
       const pen = penOn(canvas, cell * columns, cell * rows);
       token.forEach((t, k) => {
         if (t < 0) return;
-        const [x, y] = [(k % columns) * cell, Math.floor(k / columns) * cell];
+        const [x, y] = [(k % columns) * cell, floor(k / columns) * cell];
         const value = answers ? values[of[t]!]! : 0;
-        pen.fillStyle = session.palette.css(Number.isNaN(value) ? 0 : shade.of(value));
+        pen.fillStyle = session.palette.css(isNaN(value) ? 0 : shade.of(value));
         pen.fillRect(x, y, cell, cell);
-        const asked = (question.ask === "to" || !session.twoTexts) && question.units.includes(of[t]!);
+        const asked = (!from || !session.twoTexts) && question.units.includes(of[t]!);
         pen.strokeStyle = ink(asked ? "accent" : "line");
         pen.lineWidth = asked ? 2 : 0.5;
         pen.strokeRect(x + 0.5, y + 0.5, cell - 1, cell - 1);
       });
     }
-  }
+  };
+
+  onResize(root, paint);
+  return { root, render, paint };
 }

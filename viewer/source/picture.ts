@@ -1,120 +1,90 @@
 // An image with the values of its patches over it.
 import { ink, made, on, onResize, penOn, say } from "./draw";
-import type { Session } from "./session";
+import { abs, clamp, floor, min } from "./numbers";
 import { written } from "./scale";
-import { hideTip, showTip } from "./tip";
+import type { Session } from "./session";
+import { hideTip, leave, showTip } from "./tip";
 
-export class PictureView {
-  readonly root = made("div", "picture");
-  readonly canvas = made("canvas");
-  private readonly chips = made("div", "chips");
-  private image: HTMLImageElement | null = null;
-  private uri = "";
+export type PictureView = ReturnType<typeof pictureView>;
 
-  constructor(private readonly session: Session) {
-    this.canvas.tabIndex = 0;
-    this.canvas.role = "img";
-    this.root.append(this.chips, this.canvas);
-    onResize(this.root, () => session.grids && this.paint());
-    on(this.canvas, {
-      pointermove: (event) => this.point(event),
-      pointerleave: () => {
-        hideTip();
-        session.hover(null);
-      },
-      click: (event) => {
-        const token = this.tokenAt(event.offsetX, event.offsetY);
-        if (token !== null) session.pin(session.state.ask, token, event.shiftKey);
-      },
-      keydown: (event) => this.key(event),
-    });
-  }
+export function pictureView(session: Session) {
+  const root = made("div", "picture");
+  const canvas = made("canvas");
+  const chips = made("div", "chips");
+  let image: HTMLImageElement | null = null;
+  let uri = "";
 
-  private get scale(): number {
-    return this.canvas.clientWidth / this.session.one.image!.width;
-  }
-
-  private tokenAt(x: number, y: number): number | null {
-    const { seen, rows, columns, prefix } = this.session.one.image!;
-    const column = Math.floor((((x / this.scale - seen[0]) / seen[2]) * columns) as number);
-    const row = Math.floor(((y / this.scale - seen[1]) / seen[3]) * rows);
+  const tokenAt = ({ offsetX, offsetY }: MouseEvent): number | null => {
+    const { seen, rows, columns, prefix, width } = session.one.image!;
+    const scale = canvas.clientWidth / width;
+    const column = floor(((offsetX / scale - seen[0]) / seen[2]) * columns);
+    const row = floor(((offsetY / scale - seen[1]) / seen[3]) * rows);
     if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
     return prefix + row * columns + column;
-  }
-
-  private point(event: PointerEvent): void {
-    const { session } = this;
-    const token = this.tokenAt(event.offsetX, event.offsetY);
+  };
+  const ask = (token: number) => {
     const { ask } = session.state;
-    if (token === null) {
-      hideTip();
-      return session.hover(null);
-    }
-    if (!session.isPinned && session.canAsk(ask, token) && session.lens.rows > 1)
-      session.hover({ ask, units: [token] });
-    const value = session.answer.values[token]!;
-    const label = session.one.inputs.labels[token]!;
-    if (Number.isNaN(value)) return hideTip();
-    showTip(event.clientX, event.clientY, [
-      written(value, session.lens.exact),
-      `patch ${label} ${ask === "from" ? "in" : "uses"} ${session.labelOf(session.answer.question)}`,
+    if (!session.isPinned && session.canAsk(ask, token)) session.hover({ ask, units: [token] });
+  };
+  const point = (event: PointerEvent) => {
+    const token = tokenAt(event);
+    if (token === null) return leave(session);
+    if (session.lens.rows > 1) ask(token);
+    const { values, question } = session.answer;
+    if (isNaN(values[token]!)) return hideTip();
+    showTip(event, [
+      written(values[token]!, session.lens.exact),
+      `patch ${session.one.inputs.labels[token]} ${session.state.ask === "from" ? "in" : "uses"} ${session.labelOf(question)}`,
     ]);
-  }
-
-  private key(event: KeyboardEvent): void {
-    const { session } = this;
+  };
+  const key = (event: KeyboardEvent) => {
     const { columns, rows, prefix } = session.one.image!;
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
     const { ask } = session.state;
     const at = session.hovered?.units[0] ?? prefix;
+    const next = clamp(at + (step ?? 0), prefix, prefix + rows * columns - 1);
     if (event.key === "Enter") session.pin(ask, at, event.shiftKey);
-    else if (step) {
-      const next = Math.max(prefix, Math.min(prefix + rows * columns - 1, at + step));
-      if (session.canAsk(ask, next)) session.hover({ ask, units: [next] });
-    } else return;
+    else if (!step) return;
+    else if (session.canAsk(ask, next)) session.hover({ ask, units: [next] });
     event.preventDefault();
-  }
+  };
 
-  render(): void {
-    const picture = this.session.one.image!;
-    const label = `The image, ${picture.rows} by ${picture.columns} patches: arrow keys move, Enter pins`;
-    say(this.canvas, label);
-    if (this.uri !== picture.uri) {
-      this.uri = picture.uri;
-      this.image = new Image();
-      this.image.onload = () => this.paint();
-      this.image.src = picture.uri;
-    }
-    const { session } = this;
+  const render = () => {
+    const { one, state } = session;
+    const picture = one.image!;
+    const { ask: side } = state;
     const { hidden } = session.side(true);
-    this.chips.replaceChildren(
-      ...session.one.inputs.labels.slice(0, picture.prefix).flatMap((name, t) => {
+    say(canvas, `The image, ${picture.rows} by ${picture.columns} patches: arrow keys move, Enter pins`);
+    if (uri !== picture.uri) {
+      uri = picture.uri;
+      image = new Image();
+      image.onload = paint;
+      image.src = uri;
+    }
+    chips.replaceChildren(
+      ...one.inputs.labels.slice(0, picture.prefix).flatMap((name, t) => {
         if (hidden[t]) return [];
         const chip = made("button", "chip", name);
-        const { ask } = session.state;
-        chip.disabled = !session.canAsk(ask, t);
-        chip.onclick = (event) => session.pin(ask, t, event.shiftKey);
-        chip.onpointerenter = () =>
-          !session.isPinned && session.canAsk(ask, t) && session.hover({ ask, units: [t] });
+        chip.disabled = !session.canAsk(side, t);
+        chip.onclick = (event) => session.pin(side, t, event.shiftKey);
+        chip.onpointerenter = () => ask(t);
         chip.onpointerleave = () => session.hover(null);
         return [chip];
       }),
     );
-    this.paint();
-  }
-
-  paint(): void {
-    const { session, canvas, image } = this;
+    paint();
+  };
+  const paint = () => {
     const picture = session.one.image;
     if (!session.grids || !picture || !image?.complete) return;
-    const wide = Math.min(this.root.clientWidth, 720);
+    const { one, answer, state, overlayPalette: palette } = session;
+    const wide = min(root.clientWidth, 720);
     const high = (wide * picture.height) / picture.width;
     const pen = penOn(canvas, wide, high);
     pen.imageSmoothingEnabled = image.naturalWidth > wide;
     pen.drawImage(image, 0, 0, wide, high);
     const scale = wide / picture.width;
     const [x, y, width, height] = picture.seen.map((one) => one * scale) as [number, number, number, number];
-    const { answer, overlayPalette: palette } = session;
     const patchWidth = width / picture.columns;
     const patchHeight = height / picture.rows;
     // What the model did not see is dimmed.
@@ -132,9 +102,9 @@ export class PictureView {
         const value = answer.values[token]!;
         const left = x + column * patchWidth;
         const top = y + row * patchHeight;
-        if (!Number.isNaN(value)) {
+        if (!isNaN(value)) {
           const size = answer.shade.of(value);
-          pen.globalAlpha = session.state.opacity * Math.min(1, 2 * Math.abs(size));
+          pen.globalAlpha = state.opacity * min(1, 2 * abs(size));
           pen.fillStyle = palette.css(size);
           pen.fillRect(left, top, patchWidth + 0.5, patchHeight + 0.5);
         }
@@ -144,9 +114,22 @@ export class PictureView {
     pen.strokeStyle = ink("accent");
     pen.lineWidth = 3;
     for (const [left, top] of outline) pen.strokeRect(left, top, patchWidth, patchHeight);
-    [...this.chips.children].forEach((chip) => {
-      const token = session.one.inputs.labels.indexOf(chip.textContent!);
-      chip.classList.toggle("asked", asked.has(token));
-    });
-  }
+    for (const chip of chips.children)
+      chip.classList.toggle("asked", asked.has(one.inputs.labels.indexOf(chip.textContent!)));
+  };
+
+  canvas.tabIndex = 0;
+  canvas.role = "img";
+  root.append(chips, canvas);
+  onResize(root, paint);
+  on(canvas, {
+    pointermove: point,
+    pointerleave: () => leave(session),
+    click: (event) => {
+      const token = tokenAt(event);
+      if (token !== null) session.pin(session.state.ask, token, event.shiftKey);
+    },
+    keydown: key,
+  });
+  return { root, canvas, render, paint };
 }

@@ -1,5 +1,6 @@
 // The values of a question as a table: sorted, searched, and read aloud.
 import { Fragment, h, useEffect, useRef, useState } from "./jsx";
+import { abs, max } from "./numbers";
 import { written } from "./scale";
 import type { Session } from "./session";
 
@@ -15,26 +16,20 @@ type Column = "position" | "label" | "value" | "other" | "gap";
 const FIRST = 60; // lines that are shown before someone asks for all
 
 export function ranked(session: Session): Ranked[] {
-  const { question, values } = session.answer;
-  const answers = session.units(question.ask === "from" ? session.one.inputs : session.outputs);
+  const { question, from, values } = session.answer;
+  const answers = from ? session.inputUnits : session.outputUnits;
   const { hidden } = session.side(true);
   const [first, others] = session.bothLenses?.map((lens) => session.valuesOf(question, lens)) ?? [values];
   const out: Ranked[] = [];
   answers.tokens.forEach((tokens, unit) => {
     // A hidden output has no row, and so no value.
-    if ((question.ask === "from" && tokens.every((t) => hidden[t])) || Number.isNaN(values[unit]!)) return;
-    if (
-      question.ask === "from" &&
-      session.one.columns &&
-      !tokens.some((t) => session.one.columns!.includes(t))
-    )
-      return;
+    if ((from && tokens.every((t) => hidden[t])) || isNaN(values[unit]!)) return;
     out.push({
       unit,
       position: tokens[0]!,
       label: answers.labels[unit]!,
       value: first![unit]!,
-      other: others ? others[unit]! : null,
+      other: others?.[unit] ?? null,
     });
   });
   return out;
@@ -42,7 +37,7 @@ export function ranked(session: Session): Ranked[] {
 
 /** From the left; with signs from the middle, against to the left and for to the right. */
 function barOf(share: number, signed: boolean) {
-  const wide = (signed ? 50 : 100) * Math.abs(share);
+  const wide = (signed ? 50 : 100) * abs(share);
   return { width: `${wide}%`, marginLeft: `${signed ? 50 - (share < 0 ? wide : 0) : 0}%` };
 }
 
@@ -67,8 +62,8 @@ export function Ranking({ session }: { session: Session }) {
   const last = useRef<{ of: object; rows: Ranked[] } | null>(null);
   if (last.current?.of !== answer) last.current = { of: answer, rows: ranked(session) };
   const { rows } = last.current;
-  const names = session.comparison?.panels.map((panel) => panel.label) ?? [];
-  const shows = session.difference ? "gap" : names.length && state.show === "b" ? "other" : "value";
+  const names = session.compared?.panels.map((panel) => panel.label) ?? [];
+  const shows = session.differs ? "gap" : names.length && state.show === "b" ? "other" : "value";
   const column = chosen ?? shows;
   const sought = state.search.toLowerCase();
   const cell = (row: Ranked, name: Column) => (name === "gap" ? row.value - row.other! : row[name]!);
@@ -80,7 +75,7 @@ export function Ranking({ session }: { session: Session }) {
       return (down ? -order : order) || a.position - b.position;
     });
   const length = (row: Ranked) => cell(row, shows) as number;
-  const most = rows.reduce((size, row) => Math.max(size, Math.abs(length(row))), 1e-30);
+  const most = rows.reduce((size, row) => max(size, abs(length(row))), 1e-30);
   const head = (name: Column, text: string) => (
     <th aria-sort={column === name ? (down ? "descending" : "ascending") : "none"} class={name}>
       <button
@@ -105,7 +100,7 @@ export function Ranking({ session }: { session: Session }) {
         <thead>
           <tr>
             {head("position", "#")}
-            {head("label", answer.question.ask === "from" ? "Input" : "Output")}
+            {head("label", answer.from ? "Input" : "Output")}
             {head("value", both ? names[state.a]! : "Value")}
             {both && head("other", names[state.b]!)}
             {both && head("gap", "Difference")}
@@ -118,10 +113,8 @@ export function Ranking({ session }: { session: Session }) {
           {shown.map((row) => (
             <tr
               key={row.unit}
-              class={hit === row.unit && answer.question.ask === "from" ? "hit" : ""}
-              onclick={(event) =>
-                session.pin(answer.question.ask === "from" ? "to" : "from", row.unit, event.shiftKey)
-              }
+              class={hit === row.unit && answer.from ? "hit" : ""}
+              onclick={(event) => session.pin(answer.from ? "to" : "from", row.unit, event.shiftKey)}
             >
               <td class="position">{row.position}</td>
               <th scope="row" dir="auto">
@@ -132,8 +125,8 @@ export function Ranking({ session }: { session: Session }) {
               {both && <td>{written(row.value - row.other!, exact)}</td>}
               <td class="bar" aria-hidden="true">
                 <span
-                  class={session.signed ? (length(row) < 0 ? "negative" : "positive") : ""}
-                  style={barOf(length(row) / most, session.signed)}
+                  class={session.hasSigns ? (length(row) < 0 ? "negative" : "positive") : ""}
+                  style={barOf(length(row) / most, session.hasSigns)}
                 />
               </td>
             </tr>

@@ -1,14 +1,13 @@
 // A result: what can be turned, its views and its notes.
-import { Fragment, h, useEffect, useRef } from "./jsx";
+import { type Child, Fragment, h, useEffect, useRef } from "./jsx";
 import { placeOf, useRedraw } from "./app";
 import { Legend, named, Toolbar } from "./controls";
 import { FORMATS, save, type Views } from "./export";
 import { ExportMenu, Head } from "./head";
-import type { LayersView } from "./layers";
-import { MatrixView } from "./matrix";
+import { matrixView } from "./matrix";
+import { abs } from "./numbers";
 import { parts } from "./parts";
 import { Ranking } from "./ranking";
-import type { PatchesView } from "./patches";
 import type { Roller } from "./roller";
 import { written } from "./scale";
 import type { Session } from "./session";
@@ -26,51 +25,66 @@ function Host({ element }: { element: HTMLElement }) {
 
 /** The places of the largest values, by size. */
 function largest(values: Float32Array, count: number): number[] {
-  const best: number[] = [];
-  const size = (k: number) => Math.abs(values[k]!);
-  for (let k = 0; k < values.length; k++) {
-    if (Number.isNaN(values[k]!) || (best.length === count && size(k) <= size(best[count - 1]!))) continue;
-    best.push(k);
-    best.sort((a, b) => size(b) - size(a));
-    if (best.length > count) best.pop();
-  }
+  const size = (k: number) => abs(values[k]!);
+  let best: number[] = [];
+  values.forEach((_, k) => {
+    const last = best[count - 1];
+    if (size(k) > (last === undefined ? 0 : size(last)))
+      best = [...best, k].sort((a, b) => size(b) - size(a)).slice(0, count);
+  });
   return best;
+}
+
+/** A part of the page with a heading; keys lead to the one with `place`. */
+function Section({
+  session,
+  name,
+  place,
+  children,
+}: With & { name: string; place?: number; children?: Child }) {
+  return (
+    <section
+      class={`view-${name.toLowerCase()}`}
+      id={place && `${session.place.name}view${place}`}
+      aria-label={named(session, name)}
+    >
+      <h2>{name}</h2>
+      {children}
+    </section>
+  );
 }
 
 /** What the colours of the text answer, in words; also for those who listen. */
 function QuestionLine({ session }: With) {
   useRedraw(session, true);
   if (!session.grids) return null;
-  const { answer, lens } = session;
-  const from = answer.question.ask === "from";
-  const labels = session.units(from ? session.one.inputs : session.outputs).labels;
-  const prefix = session.one.image?.prefix ?? Infinity;
-  const nameOf = (k: number) => (k < prefix ? labels[k] : `patch ${labels[k]}`);
+  const { answer, lens, one, hasSigns } = session;
+  const { from, question, values } = answer;
+  const { labels } = from ? session.inputUnits : session.outputUnits;
+  const prefix = one.image?.prefix ?? Infinity;
   const listed = (count: number, sign: number) =>
     largest(
-      answer.values.map((value) => (value * sign < 0 ? NaN : value)),
+      values.map((value) => (value * sign < 0 ? 0 : value)),
       count,
     )
-      .filter((k) => answer.values[k] !== 0)
-      .map((k) => `${nameOf(k)} ${written(answer.values[k]!, lens.exact)}`)
+      .map((k) => `${k < prefix ? "" : "patch "}${labels[k]} ${written(values[k]!, lens.exact)}`)
       .join(", ");
   const against = listed(2, -1);
-  const says = session.difference
+  const says = session.differs
     ? `differs most at ${listed(3, 0)}`
-    : session.signed
+    : hasSigns
       ? `${from ? "has most for it in" : "speaks for"} ${listed(3, 1)}${against && `; against: ${against}`}`
       : `${from ? "comes from" : "is used by"} ${listed(3, 0)}`;
-  const name = session.labelOf(answer.question);
-  const row =
-    from && answer.question.units.length === 1 ? lens.rowOfUnit(answer.question.units[0]!) : undefined;
-  const share = session.twoTexts && !session.signed && row !== undefined ? lens.mass(row) : null;
+  const row = from && !question.units[1] ? lens.rowOfUnit(question.units[0]!) : undefined;
   return (
     <div class="question">
       <p aria-live="polite">
         {from ? "Output " : "Input "}
-        <b>{name}</b>
+        <b>{session.labelOf(question)}</b>
         {` ${says}`}
-        {share !== null && <span class="soft"> ({(100 * share).toFixed(0)} % from the prompt)</span>}
+        {session.twoTexts && !hasSigns && row !== undefined && (
+          <span class="soft"> ({(100 * lens.mass(row)).toFixed(0)} % from the prompt)</span>
+        )}
         {session.isPinned && !answer.hovering && (
           <button class="link" onclick={() => session.update({ pinned: [] })}>
             let go (Esc)
@@ -81,101 +95,98 @@ function QuestionLine({ session }: With) {
         session={session}
         shade={answer.shade}
         label={from ? "inputs of this output" : "outputs that use it"}
-        overlay={session.one.image !== undefined}
+        overlay={!!one.image}
       />
     </div>
   );
 }
 
-interface Drawn {
-  views: Views;
-  layers: LayersView | null;
-  patches: PatchesView | null;
+/** What draws itself into an element of its own. */
+interface View {
+  root: HTMLElement;
+  render: () => void;
+  paint: () => void; // again, as another question is asked
+}
+
+interface Drawn extends Views {
+  layers: View | null;
+  patches: View | null;
   roller: Roller | null;
+  all: View[];
 }
 
 function makeViews(session: Session): Drawn {
-  const { twoTexts, one } = session;
-  const { text: Text, picture: Picture, patches: Patches, layers } = parts;
+  const { text, picture: pictureView, patches: patchesView, layers: layered } = parts;
+  const { image } = session.one;
   const texts =
-    one.image || !Text
+    image || !text
       ? []
-      : twoTexts
-        ? [new Text(session, true, false, "Prompt"), new Text(session, false, true, "Output")]
-        : [new Text(session, true, true, "Text")];
-  const matrix = new MatrixView(session);
-  matrix.onBrush = (token) => texts[0]?.nearest(token);
-  const roller = layers ? new layers.Roller(session) : null;
-  return {
-    views: { texts, matrix, picture: one.image && Picture ? new Picture(session) : null },
-    layers: roller && new layers!.LayersView(session, roller),
-    roller,
-    patches: Patches ? new Patches(session) : null,
-  };
+      : session.twoTexts
+        ? [text(session, true, false, "Prompt"), text(session, false, true, "Output")]
+        : [text(session, true, true, "Text")];
+  const matrix = matrixView(session, (token) => texts[0]?.nearest(token));
+  const roller = layered?.rollerOf(session) ?? null;
+  const layers = layered?.layersView(session, roller!) ?? null;
+  const picture = (image && pictureView?.(session)) ?? null;
+  const patches = patchesView?.(session) ?? null;
+  const all = [...texts, picture, patches, matrix, layers].filter((view) => view !== null);
+  return { texts, matrix, picture, layers, patches, roller, all };
 }
 
 function Results({ session, drawn }: With & { drawn: Drawn }) {
   const { one } = session;
-  const { views, layers } = drawn;
-  const { LayersView, LayerControls } = parts.layers ?? {};
-  const hasLayers = LayersView?.has(one);
+  const { texts, picture, patches, matrix, layers } = drawn;
+  const { hasLayers, LayerControls } = parts.layers ?? {};
   const { Compare } = parts.compare ?? {};
-  const couldHave = !session.comparison && ["rollout", "flow", "average"].includes(one.method);
+  const controls = hasLayers?.(one) && LayerControls;
+  const couldHave = !session.compared && ["rollout", "flow", "average"].includes(one.method);
   const notes = [...new Set(one.notes)];
   const { coding, steps } = one.values[0]!;
+  const { Body } = placeOf(session);
+  const shade = matrix.shade();
+  const two = texts.length > 1;
   if (coding.startsWith("root"))
     notes.push(
       `Numbers on this page are within ${(100 / steps).toFixed(1)} % of the largest of their row; .json and .npz hold them in full.`,
     );
-  const { name, Body } = placeOf(session);
   return (
     <Body>
       <Toolbar session={session} />
       {Compare && <Compare session={session} />}
       <div class="views">
         <div class="column">
-          <section
-            class="view-text"
-            id={name + "view1"}
-            aria-label={named(session, one.image ? "Image" : "Text")}
-          >
-            <h2>{one.image ? "Image" : "Text"}</h2>
+          <Section session={session} name={one.image ? "Image" : "Text"} place={1}>
             <QuestionLine session={session} />
-            {views.picture && <Host element={views.picture.root} />}
-            <div class={drawn.patches ? "pictured" : ""}>
-              {drawn.patches && <Host element={drawn.patches.root} />}
-              <div class={views.texts.length > 1 ? "columns" : ""}>
-                {views.texts.map((text, k) => (
+            {picture && <Host element={picture.root} />}
+            <div class={patches ? "pictured" : ""}>
+              {patches && <Host element={patches.root} />}
+              <div class={two ? "columns" : ""}>
+                {texts.map((text, k) => (
                   <div key={k}>
-                    {views.texts.length > 1 && (
-                      <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>
-                    )}
+                    {two && <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>}
                     <Host element={text.root} />
                   </div>
                 ))}
               </div>
             </div>
-          </section>
-          <section class="view-ranking" id={name + "view4"} aria-label={named(session, "Ranking")}>
-            <h2>Ranking</h2>
+          </Section>
+          <Section session={session} name="Ranking" place={4}>
             <div class="ranking" tabIndex={0} role="group" aria-label="Ranked tokens">
               <Ranking session={session} />
             </div>
-          </section>
+          </Section>
         </div>
         <div class="column">
-          <section class="view-matrix" id={name + "view2"} aria-label={named(session, "Matrix")}>
-            <h2>Matrix</h2>
-            <Host element={views.matrix.root} />
-            {views.matrix.shade && <Legend session={session} shade={views.matrix.shade} label="all values" />}
-          </section>
-          {(hasLayers || couldHave) && (
-            <section class="view-layers" id={name + "view3"} aria-label={named(session, "Layers")}>
-              <h2>Layers</h2>
-              {hasLayers && LayerControls && layers ? (
+          <Section session={session} name="Matrix" place={2}>
+            <Host element={matrix.root} />
+            {shade && <Legend session={session} shade={shade} label="all values" />}
+          </Section>
+          {(controls || couldHave) && (
+            <Section session={session} name="Layers" place={3}>
+              {controls ? (
                 <>
-                  <LayerControls session={session} />
-                  <Host element={layers.root} />
+                  {h(controls, { session })}
+                  <Host element={layers!.root} />
                 </>
               ) : (
                 <p class="soft">
@@ -183,17 +194,16 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                   changed here.
                 </p>
               )}
-            </section>
+            </Section>
           )}
           {notes.length > 0 && (
-            <section class="notes" aria-label={named(session, "Notes")}>
-              <h2>Notes</h2>
+            <Section session={session} name="Notes">
               <ul>
                 {notes.map((note) => (
                   <li key={note}>{note}</li>
                 ))}
               </ul>
-            </section>
+            </Section>
           )}
         </div>
       </div>
@@ -202,46 +212,37 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
 }
 
 export function Result({ session, help }: With & { help: () => void }) {
-  const drawn = useRef<{ key: string; drawn: Drawn } | null>(null);
+  const made = useRef<{ key: string; drawn: Drawn } | null>(null);
   const key = `${session.state.item} ${session.twoTexts} ${!!session.one.image}`;
-  if (drawn.current?.key !== key) {
-    drawn.current?.drawn.roller?.end();
-    drawn.current = { key, drawn: makeViews(session) };
+  if (made.current?.key !== key) {
+    made.current?.drawn.roller?.end();
+    made.current = { key, drawn: makeViews(session) };
   }
-  const now = session.grids ? drawn.current.drawn : null;
-  now?.views.matrix.prepare(); // its scale is in the legend
+  const { drawn } = made.current!;
+  const ready = !!session.grids;
+  if (ready) drawn.matrix.prepare(); // its scale is in the legend
   useEffect(() => {
-    if (!now) return drawn.current!.drawn.views.texts.forEach((text) => text.prepare());
-    for (const text of now.views.texts) text.render();
-    now.views.picture?.render();
-    now.patches?.render();
-    now.views.matrix.render();
-    now.layers?.render();
+    if (ready) for (const view of drawn.all) view.render();
+    else for (const text of drawn.texts) text.prepare();
   });
   useEffect(() => {
     const end = session.onHover(() => {
-      const views = drawn.current?.drawn;
-      if (!views || !session.grids || !session.shows) return;
-      for (const text of views.views.texts) text.paint();
-      views.views.picture?.paint();
-      views.patches?.paint();
-      views.views.matrix.paint();
-      views.layers?.render();
+      if (session.shows) for (const view of made.current!.drawn.all) view.paint();
     });
     return () => {
       end();
-      drawn.current?.drawn.roller?.end();
+      made.current!.drawn.roller?.end();
     };
   }, [session]);
-  useRolling(session, drawn.current.drawn.roller);
+  useRolling(session, drawn.roller);
   return (
     <>
       <Head session={session} help={help}>
-        {now && (
-          <ExportMenu session={session} formats={FORMATS} save={(name) => save(session, now.views, name)} />
+        {ready && (
+          <ExportMenu session={session} formats={FORMATS} save={(name) => save(session, drawn, name)} />
         )}
       </Head>
-      {now && <Results session={session} drawn={now} />}
+      {ready && <Results session={session} drawn={drawn} />}
     </>
   );
 }
@@ -251,8 +252,7 @@ function useRolling(session: Session, roller: Roller | null) {
   const { begin, end, residual, item } = session.state;
   const first = useRef(true);
   useEffect(() => {
-    const { kind } = session.item;
-    if (kind !== "attribution" || !roller || parts.layers!.Roller.why(session.one) !== null) return;
+    if (session.item.kind !== "attribution" || !roller || parts.layers!.whyNot(session.one)) return;
     const asComputed = begin < 0 && end < 0 && residual < 0;
     if (asComputed && first.current) return;
     first.current = false;

@@ -1,7 +1,8 @@
 // Asks the worker for rollouts of other layers and residuals, always for the newest question only.
+import { floats } from "./arrays";
 import type { Attribution } from "./contract";
-import { clamp } from "./draw";
 import type { Grid } from "./grid";
+import { clamp, max } from "./numbers";
 import type { Edge } from "./rollout";
 import type { Session } from "./session";
 import { unpack } from "./unpack";
@@ -20,79 +21,70 @@ interface Reply extends Ways {
   values?: Float32Array;
 }
 
-export class Roller {
-  private worker: Worker | null = null;
-  private of: Attribution | null = null;
-  private ready: Promise<void> | null = null;
-  private id = 0;
-  private readonly waiting = new Map<number, (reply: Reply) => void>();
-
-  constructor(private readonly session: Session) {}
-
-  /** Whether the page can compute this result again with other layers or another residual. */
-  static why(of: Attribution): string | null {
-    if (!of.maps) return "no layers";
-    const { discard, preset, empty } = of.options;
-    if (of.method !== "rollout") return `${of.method} cannot be computed again in the page`;
-    if (discard > 0) return "a discard needs the engine";
-    if (preset === "metrics") return "the preset metrics needs the engine";
-    return empty === "zero" ? "empty rows as zeros need the engine" : null;
-  }
-
-  /** Ends the worker; nothing is asked after this. */
-  end(): void {
-    this.worker?.terminate();
-    this.worker = this.ready = null;
-  }
-
-  private start(of: Attribution): Promise<void> {
-    if (this.of === of && this.ready) return this.ready;
-    this.of = of;
-    this.worker?.terminate();
-    this.worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
-    this.worker.onmessage = (event: MessageEvent<Reply>) => {
-      this.waiting.get(event.data.id)?.(event.data);
-      this.waiting.delete(event.data.id);
-    };
-    return (this.ready = Promise.all(of.maps!.map((map) => unpack(map, false))).then((grids) => {
-      const n = of.inputs.labels.length;
-      const maps = grids.map((grid) => floats(grid));
-      this.post({ maps, n, residual: 0, begin: 0, end: 0 });
-    }));
-  }
-
-  private post(ask: Omit<Ask, "id">): Promise<Reply> {
-    const id = ++this.id;
-    this.worker!.postMessage({ ...ask, id });
-    return new Promise((resolve) => this.waiting.set(id, resolve));
-  }
-
-  private range(of: Attribution) {
-    const { begin, end, residual } = this.session.state;
-    const count = of.maps!.length;
-    const first = clamp(begin, 0, count - 1);
-    return {
-      begin: first,
-      end: end < 0 ? count : clamp(end, first + 1, count), // a link may say anything
-      residual: residual < 0 ? of.options.residual : residual,
-    };
-  }
-
-  /** All rows of the view, for the layers and the residual that are chosen. */
-  async roll(of: Attribution): Promise<Float32Array | null> {
-    await this.start(of);
-    const reply = await this.post({ ...this.range(of), rows: of.mean ? [-1] : of.rows });
-    return reply.values ?? null;
-  }
-
-  async ways(of: Attribution, start: number[], least: number): Promise<Ways> {
-    await this.start(of);
-    return this.post({ ...this.range(of), start, least: Math.max(least, 1e-3) });
-  }
+/** Whether the page can compute this result again with other layers or another residual. */
+export function whyNot({ maps, method, options }: Attribution): string | null {
+  if (!maps) return "no layers";
+  if (method !== "rollout") return `${method} cannot be computed again in the page`;
+  if (options.discard > 0) return "a discard needs the engine";
+  if (options.preset === "metrics") return "the preset metrics needs the engine";
+  return options.empty === "zero" ? "empty rows as zeros need the engine" : null;
 }
 
-function floats(grid: Grid): Float32Array {
-  const out = new Float32Array(grid.rows * grid.columns);
+export type Roller = ReturnType<typeof rollerOf>;
+
+export function rollerOf(session: Session) {
+  const waiting = new Map<number, (reply: Reply) => void>();
+  let worker: Worker | null = null;
+  let of: Attribution | null = null; // what the worker has the maps of
+  let ready: Promise<unknown> | null = null;
+  let id = 0;
+
+  /** Ends the worker; nothing is asked after this. */
+  const end = () => {
+    worker?.terminate();
+    worker = ready = null;
+  };
+  const start = (one: Attribution) => {
+    if (of === one && ready) return ready;
+    end();
+    of = one;
+    worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      waiting.get(data.id)?.(data);
+      waiting.delete(data.id);
+    };
+    return (ready = Promise.all(one.maps!.map((map) => unpack(map, false))).then((grids) => {
+      void post({ maps: grids.map(valuesOf), n: one.inputs.labels.length, residual: 0, begin: 0, end: 0 });
+    }));
+  };
+  const post = (ask: Omit<Ask, "id">): Promise<Reply> => {
+    worker!.postMessage({ ...ask, id: ++id });
+    return new Promise((resolve) => waiting.set(id, resolve));
+  };
+  const asked = async (one: Attribution, ask: Partial<Ask>): Promise<Reply> => {
+    await start(one);
+    const { begin, end, residual } = session.state;
+    const count = one.maps!.length;
+    const first = clamp(begin, 0, count - 1);
+    return post({
+      ...ask,
+      begin: first,
+      end: end < 0 ? count : clamp(end, first + 1, count), // a link may say anything
+      residual: residual < 0 ? one.options.residual : residual,
+    });
+  };
+
+  return {
+    end,
+    /** All rows of the view, for the layers and the residual that are chosen. */
+    roll: async (one: Attribution) => (await asked(one, { rows: one.mean ? [-1] : one.rows })).values,
+    ways: (one: Attribution, start: number[], least: number): Promise<Ways> =>
+      asked(one, { start, least: max(least, 1e-3) }),
+  };
+}
+
+function valuesOf(grid: Grid): Float32Array {
+  const out = floats(grid.rows * grid.columns);
   for (let r = 0; r < grid.rows; r++) grid.addRow(r, out.subarray(r * grid.columns, (r + 1) * grid.columns));
   return out;
 }

@@ -1,8 +1,8 @@
 // A page of several results: one of them, and another beside it if the reader asks for it.
 import { Fragment, h, useEffect, useState } from "./jsx";
 import { App, useRedraw } from "./app";
-import { Session } from "./session";
-import { kept } from "./state";
+import { type Session, sessionOf } from "./session";
+import { kept } from "./kept";
 
 interface With {
   session: Session;
@@ -72,7 +72,7 @@ export function Several({ session }: With) {
   useEffect(() => {
     if (!there) return setSecond(null);
     const place = { name: "second", linked: false };
-    const other = new Session(session.page, `#item=${beside}`, place, kept(session.state));
+    const other = sessionOf(session.page, `#item=${beside}`, place, kept(session.state));
     let stale = false;
     void other.load().then(() => stale || setSecond(other));
     const end = session.onChange(() => other.update({})); // as dark as the first

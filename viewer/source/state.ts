@@ -48,21 +48,6 @@ export const START: State = {
   search: "",
 };
 
-/** What stays as it was when another result is shown. */
-export function kept({
-  unit,
-  scale,
-  hide,
-  renormalise,
-  fold,
-  theme,
-  opacity,
-  least,
-  ask,
-}: State): Partial<State> {
-  return { unit, scale, hide, renormalise, fold, theme, opacity, least, ask };
-}
-
 /** Only what differs from `from`. */
 export function toHash(state: State, from: State = START): string {
   const parts: string[] = [];

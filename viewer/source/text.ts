@@ -3,10 +3,13 @@
 import type { Tokens } from "./contract";
 import { LONG } from "./controls";
 import { ink, made, on, onResize, penOn, say } from "./draw";
+import { upTo } from "./arrays";
+import { abs, clamp, max, min } from "./numbers";
+import type { Lens } from "./lens";
 import type { Session } from "./session";
 import { parts } from "./parts";
 import { written } from "./scale";
-import { hideTip, showTip } from "./tip";
+import { hideTip, leave, showTip } from "./tip";
 
 interface Box {
   token: number;
@@ -16,376 +19,331 @@ interface Box {
   height: number;
 }
 
+interface Paragraph {
+  element: HTMLElement;
+  tokens: number[];
+}
+
 const MOST_HELD = 12; // chips after a word; some languages have no spaces
 const QUIET = 0.1; // a paragraph folds if it has no shade above this
+const AROUND = 40; // pixels above and below what is seen that are painted as well
 
-export class TextView {
-  readonly root = made("div", "text");
-  private readonly scroller = made("div", "scroller");
-  private readonly content = made("div", "content");
-  private readonly canvas = made("canvas");
-  private spans: HTMLElement[] = [];
-  private paragraphs: { element: HTMLElement; tokens: number[] }[] = [];
-  private boxes = new Map<number, Box[]>(); // of tokens that were in sight
-  private visible: number[] | null = null; // tokens that take room
-  private flipped = new Set<number>();
-  private tokens: Tokens | null = null;
-  private shownKey = "";
+export type TextView = ReturnType<typeof textView>;
 
-  constructor(
-    private readonly session: Session,
-    private readonly isInput: boolean,
-    private readonly isOutput: boolean,
-    label: string,
-  ) {
-    const { scroller, content } = this;
-    scroller.tabIndex = 0;
-    scroller.role = "group";
-    say(scroller, `${label}: arrow keys move, Enter pins`);
-    const under = made("div", "under");
-    under.append(this.canvas);
-    scroller.append(under, content);
-    this.root.append(scroller);
-    onResize(scroller, () => {
-      this.forget();
-      if (session.grids) this.paint();
-    });
-    on(scroller, { scroll: () => this.paint(), keydown: (event) => this.key(event) });
-    on(content, {
-      pointermove: (event) => event.pointerType === "mouse" && this.point(event),
-      pointerleave: () => {
-        hideTip();
-        session.hover(null);
-      },
-      click: (event) => this.click(event),
-    });
-  }
+export function textView(session: Session, isInput: boolean, isOutput: boolean, label: string) {
+  const root = made("div", "text");
+  const scroller = made("div", "scroller");
+  const content = made("div", "content");
+  const under = made("div", "under");
+  const canvas = made("canvas");
+  const boxes = new Map<number, Box[]>(); // of tokens that were in sight
+  let spans: HTMLElement[] = [];
+  let paragraphs: Paragraph[] = [];
+  let visible: number[] | null = null; // tokens that take room
+  let flipped = new Set<number>();
+  let tokens: Tokens | null = null;
+  let shownKey = "";
+  let masses = new Map<number, number>(); // of rows of the lens
+  let weighed: Lens | null = null;
 
-  private get ask(): "from" | "to" {
-    if (this.isInput && this.isOutput) return this.session.state.ask;
-    return this.isOutput ? "from" : "to";
-  }
-
-  private tokenAt(event: Event): number | null {
-    const span = (event.target as Element).closest?.("[data-t]");
-    return span ? Number(span.getAttribute("data-t")) : null;
-  }
+  const units = () => session.units(tokens!);
+  const askNow = () => (isInput && isOutput ? session.state.ask : isOutput ? "from" : "to");
+  /** Whether the tokens of this text have values of the answer. */
+  const answers = () => (session.answer.from ? isInput : isOutput);
+  const attribute = (event: Event, name: string) => {
+    const found = (event.target as Element).closest<HTMLElement>(`[data-${name}]`);
+    return found && { found, value: Number(found.dataset[name]) };
+  };
 
   /** A pinned question stays; the pointer then reads its values. Otherwise the pointer asks. */
-  private point(event: PointerEvent): void {
-    const token = this.tokenAt(event);
-    if (token === null) {
-      hideTip();
-      return this.session.hover(null);
-    }
-    const unit = this.session.units(this.tokens!).of[token]!;
-    if (this.session.isPinned) return this.tell(event, unit);
-    this.session.hover(this.session.canAsk(this.ask, unit) ? { ask: this.ask, units: [unit] } : null);
-  }
-
-  private tell(event: PointerEvent, unit: number): void {
-    const { session } = this;
-    const { question, values } = session.answer;
-    const answers = question.ask === "from" ? this.isInput : this.isOutput;
+  const point = (event: PointerEvent) => {
+    const at = attribute(event, "t");
+    if (!at) return leave(session);
+    const unit = units().of[at.value]!;
+    const ask = askNow();
+    if (!session.isPinned) return session.hover(session.canAsk(ask, unit) ? { ask, units: [unit] } : null);
+    const { question, values, from } = session.answer;
     const value = values[unit]!;
-    if (!answers || Number.isNaN(value)) return hideTip();
-    const label = session.units(this.tokens!).labels[unit]!;
-    const from = question.ask === "from";
-    const [above, below] = from ? [session.labelOf(question), label] : [label, session.labelOf(question)];
-    showTip(event.clientX, event.clientY, [
+    if (!answers() || isNaN(value)) return hideTip();
+    const label = `\u201c${units().labels[unit]}\u201d`;
+    const asked = session.labelOf(question);
+    showTip(event, [
       written(value, session.lens.exact),
-      `${from ? above : `\u201c${above}\u201d`} from ${from ? `\u201c${below}\u201d` : below}`,
+      from ? `${asked} from ${label}` : `${label} from ${asked}`,
     ]);
-  }
-
-  private click(event: MouseEvent): void {
-    const target = event.target as Element;
-    const fold = target.closest?.("[data-fold]");
+  };
+  const click = (event: MouseEvent) => {
+    const fold = attribute(event, "fold");
+    const at = attribute(event, "t");
     if (fold) {
-      this.paragraphs[Number(fold.getAttribute("data-fold"))]!.element.classList.remove("folded");
-      fold.remove();
-      this.forget();
-      return this.paint();
-    }
-    const token = this.tokenAt(event);
-    if (token === null) return;
-    this.session.pin(this.ask, this.session.units(this.tokens!).of[token]!, event.shiftKey);
-  }
-
-  private key(event: KeyboardEvent): void {
+      paragraphs[fold.value]!.element.classList.remove("folded");
+      fold.found.remove();
+      forget();
+      paint();
+    } else if (at) session.pin(askNow(), units().of[at.value]!, event.shiftKey);
+  };
+  const key = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
-    const { session, ask } = this;
+    const ask = askNow();
     const { question } = session.answer;
-    const at = question.ask === ask ? question.units[question.units.length - 1]! : 0;
-    if (event.key === "Enter") {
-      event.preventDefault();
-      return session.pin(ask, at, event.shiftKey);
+    const at = question.ask === ask ? question.units.at(-1)! : 0;
+    if (event.key === "Enter") session.pin(ask, at, event.shiftKey);
+    else if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    else {
+      const all = units().tokens;
+      const { hidden } = session.side(ask === "to");
+      const can = upTo(all.length).filter((k) => session.canAsk(ask, k) && !hidden[all[k]![0]!]);
+      const next = can[clamp(max(0, can.indexOf(at)) + step, 0, can.length - 1)];
+      if (next !== undefined) {
+        session.hover({ ask, units: [next] });
+        spans[all[next]![0]!]?.scrollIntoView({ block: "nearest" });
+      }
     }
-    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const units = session.units(this.tokens!);
-    const hidden = session.side(ask === "to").hidden;
-    const can = units.tokens
-      .map((_, k) => k)
-      .filter((k) => session.canAsk(ask, k) && !hidden[units.tokens[k]![0]!]);
-    const place = Math.max(0, can.indexOf(at));
-    const next = can[Math.min(can.length - 1, Math.max(0, place + step))];
-    if (next === undefined) return;
-    session.hover({ ask, units: [next] });
-    this.reveal(units.tokens[next]![0]!);
-  }
+  };
 
-  reveal(token: number): void {
-    this.spans[token]?.scrollIntoView({ block: "nearest" });
-  }
-
+  const newParagraph = () => {
+    const element = made("p");
+    element.dir = "auto";
+    const paragraph: Paragraph = { element, tokens: [] };
+    content.append(element);
+    paragraphs.push(paragraph);
+    return paragraph;
+  };
   /** Makes the spans; called when the tokens or what is hidden changed. */
-  private build(tokens: Tokens): void {
-    this.tokens = tokens;
-    this.content.replaceChildren();
-    this.spans = [];
-    this.paragraphs = [];
-    this.forget();
-    this.flipped.clear();
-    const hidden = this.session.side(this.isInput).hidden;
-    const special = new Set(tokens.special);
-    let paragraph = this.newParagraph();
+  const build = ({ labels, before, text, special }: Tokens) => {
+    content.replaceChildren();
+    spans = [];
+    paragraphs = [];
+    forget();
+    flipped.clear();
+    const { hidden } = session.side(isInput);
+    let paragraph = newParagraph();
     // Tokens without letters of their own come after the word that they are part of, which stays whole.
     let held: HTMLElement[] = [];
     const release = () => {
       paragraph.element.append(...held);
       held = [];
     };
-    tokens.labels.forEach((label, t) => {
-      const before = tokens.before[t]!;
-      const text = tokens.text[t]!;
-      const lines = before.includes("\n") || (t > 0 && tokens.text[t - 1]!.endsWith("\n"));
+    const marked = (text: string) => text.replace(/\n/g, "\u23ce");
+    labels.forEach((label, t) => {
+      const own = text[t]!;
+      const alone = special.includes(t);
+      const lines = before[t]!.includes("\n") || text[t - 1]?.endsWith("\n");
       if (lines && paragraph.tokens.length) {
         release();
-        paragraph = this.newParagraph();
+        paragraph = newParagraph();
       }
       // The space that some vocabularies put into a token stays outside of its colour.
-      const inner = text.trimStart() === "" ? text : text.trimStart();
-      const gap =
-        before.replace(/\n/g, "") + text.slice(0, text.length - inner.length).replace(/\n/g, "\u23ce");
-      if (gap || special.has(t) || held.length > MOST_HELD) release();
+      const inner = own.trimStart() || own;
+      const gap = before[t]!.replace(/\n/g, "") + marked(own.slice(0, own.length - inner.length));
+      if (gap || alone || held.length > MOST_HELD) release();
       if (gap) paragraph.element.append(gap);
-      const span = made("span");
+      const isChip = alone || !own;
+      const span = made("span", isChip ? "chip" : "", isChip ? label || "\u2400" : marked(inner));
       span.dataset["t"] = String(t);
-      if (special.has(t) || text === "") {
-        span.className = "chip";
-        span.dir = "auto"; // no part of the text, and so of the direction of it
-        span.textContent = label || "\u2400";
-      } else {
-        span.textContent = inner.replace(/\n/g, "\u23ce");
-      }
+      if (isChip) span.dir = "auto"; // no part of the text, and so of the direction of it
       // Patches are seen as an image beside the text.
       if (hidden[t] || (parts.patches && /^<(image|video) \d+: .*\d>$/.test(label))) span.hidden = true;
-      if (text === "" && !special.has(t)) held.push(span);
+      if (isChip && !alone) held.push(span);
       else paragraph.element.append(span);
       paragraph.tokens.push(t);
-      this.spans.push(span);
+      spans.push(span);
     });
     release();
-  }
-
-  private newParagraph() {
-    const element = made("p");
-    element.dir = "auto";
-    const paragraph = { element, tokens: [] as number[] };
-    this.content.append(element);
-    this.paragraphs.push(paragraph);
-    return paragraph;
-  }
-
-  private fold(): void {
-    const { session } = this;
-    for (const old of this.content.querySelectorAll("[data-fold]")) old.remove();
-    const { answer } = session;
-    const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
-    const units = session.units(this.tokens!);
-    this.paragraphs.forEach(({ element, tokens }, k) => {
+  };
+  const fold = () => {
+    for (const old of content.querySelectorAll("[data-fold]")) old.remove();
+    const { shade, values } = session.answer;
+    const { of } = units();
+    paragraphs.forEach(({ element, tokens }, k) => {
       const quiet =
         session.state.fold &&
-        answers &&
+        answers() &&
         tokens.length >= LONG &&
-        tokens.every((t) => !(Math.abs(answer.shade.of(answer.values[units.of[t]!]!)) > QUIET));
+        !tokens.some((t) => abs(shade.of(values[of[t]!]!)) > QUIET);
       element.classList.toggle("folded", quiet);
       if (!quiet) return;
       const button = made("button", "fold", `\u2026 ${tokens.length} quiet tokens`);
       button.dataset["fold"] = String(k);
       element.before(button);
     });
-    this.forget();
-  }
+    forget();
+  };
 
-  private forget(): void {
-    this.boxes.clear();
-    this.visible = null;
-  }
-
-  private boxesOf(token: number, origin: DOMRect): Box[] {
-    let boxes = this.boxes.get(token);
-    if (!boxes) {
-      boxes = [...this.spans[token]!.getClientRects()].map(({ left, top, width, height }) => ({
+  const forget = () => {
+    boxes.clear();
+    visible = null;
+  };
+  const boxesOf = (token: number, origin: DOMRect): Box[] => {
+    let found = boxes.get(token);
+    if (!found) {
+      found = [...spans[token]!.getClientRects()].map(({ left, top, width, height }) => ({
         token,
         x: left - origin.left,
         y: top - origin.top,
         width,
         height,
       }));
-      this.boxes.set(token, boxes);
+      boxes.set(token, found);
     }
-    return boxes;
-  }
-
+    return found;
+  };
   /** The boxes of the tokens between two heights of the content: thousands of others need not be measured. */
-  private measure(origin: DOMRect, top: number, bottom: number): Box[] {
-    this.visible ??= this.paragraphs.flatMap(({ element, tokens }) =>
-      element.classList.contains("folded") ? [] : tokens.filter((t) => !this.spans[t]!.hidden),
+  const measure = (origin: DOMRect, top: number, bottom: number): Box[] => {
+    visible ??= paragraphs.flatMap(({ element, tokens }) =>
+      element.classList.contains("folded") ? [] : tokens.filter((t) => !spans[t]!.hidden),
     );
-    const { visible } = this;
     let low = 0;
     let high = visible.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.boxesOf(visible[middle]!, origin).at(-1)?.y ?? 0) < top) low = middle + 1;
+      if ((boxesOf(visible[middle]!, origin).at(-1)?.y ?? 0) < top) low = middle + 1;
       else high = middle;
     }
     const out: Box[] = [];
     for (; low < visible.length; low++) {
-      const boxes = this.boxesOf(visible[low]!, origin);
-      if (boxes[0] && boxes[0].y > bottom) break;
-      out.push(...boxes);
+      const found = boxesOf(visible[low]!, origin);
+      if (found[0] && found[0].y > bottom) break;
+      out.push(...found);
     }
     return out;
-  }
+  };
 
   /** Makes what needs no values, while these are being unpacked. */
-  prepare(): void {
-    const { session } = this;
-    const tokens = this.isInput ? session.one.inputs : session.outputs;
-    const key = `${session.state.item} ${session.state.hide} ${session.one.label}`;
-    if (tokens !== this.tokens || key !== this.shownKey) {
-      this.shownKey = key;
-      this.build(tokens);
-    }
-  }
-
-  render(): void {
-    this.prepare();
-    const { session } = this;
-    this.fold();
-    this.paint();
+  const prepare = () => {
+    const { one, outputTokens, state } = session;
+    const shown = isInput ? one.inputs : outputTokens;
+    const key = `${state.item} ${state.hide} ${one.label}`;
+    if (shown === tokens && key === shownKey) return;
+    shownKey = key;
+    tokens = shown;
+    build(shown);
+  };
+  const render = () => {
+    prepare();
+    fold();
+    paint();
     const { question } = session.answer;
-    if (session.isPinned && question.ask === this.ask) {
-      const first = session.units(this.tokens!).tokens[question.units[0]!]?.[0];
-      if (first !== undefined && this.root.isConnected) this.nearest(first);
-    }
-  }
-
+    const first = units().tokens[question.units[0]!]?.[0];
+    if (session.isPinned && question.ask === askNow() && first !== undefined && root.isConnected)
+      nearest(first);
+  };
   /** Scrolls inside the view only: the page itself stays where it is. */
-  nearest(token: number): void {
-    const span = this.spans[token];
+  const nearest = (token: number) => {
+    const span = spans[token];
     if (!span || span.hidden) return;
     const box = span.getBoundingClientRect();
-    const frame = this.scroller.getBoundingClientRect();
-    if (box.top < frame.top) this.scroller.scrollTop -= frame.top - box.top + 24;
-    else if (box.bottom > frame.bottom) this.scroller.scrollTop += box.bottom - frame.bottom + 24;
-  }
+    const frame = scroller.getBoundingClientRect();
+    if (box.top < frame.top) scroller.scrollTop -= frame.top - box.top + 24;
+    else if (box.bottom > frame.bottom) scroller.scrollTop += box.bottom - frame.bottom + 24;
+  };
 
-  paint(): void {
-    const { session, canvas } = this;
-    if (!session.grids || !this.tokens) return;
-    const height = this.scroller.clientHeight;
-    const pen = penOn(canvas, this.scroller.clientWidth, height);
-    const { question, values, shade } = session.answer;
-    const { palette } = session;
-    const units = session.units(this.tokens);
-    const answers = question.ask === "from" ? this.isInput : this.isOutput;
-    const asked = new Set((question.ask === "from" ? this.isOutput : this.isInput) ? question.units : []);
-    const frame = this.scroller.getBoundingClientRect();
-    const origin = this.content.getBoundingClientRect();
-    const dx = origin.left - frame.left - this.scroller.clientLeft;
-    const dy = origin.top - frame.top - this.scroller.clientTop;
+  const shadeOf = (unit: number) => {
+    const { values, shade } = session.answer;
+    return answers() ? shade.of(values[unit]!) || 0 : 0;
+  };
+  const massOf = (row: number) => {
+    const { lens } = session;
+    if (weighed !== lens) masses = new Map();
+    weighed = lens;
+    if (!masses.has(row)) masses.set(row, lens.mass(row));
+    return masses.get(row)!;
+  };
+  const paint = () => {
+    if (!session.grids || !tokens) return;
+    const { clientWidth, clientHeight, clientLeft, clientTop } = scroller;
+    const pen = penOn(canvas, clientWidth, clientHeight);
+    const { question, from } = session.answer;
+    const { palette, lens } = session;
+    const { of } = units();
+    const asked = new Set((from ? isOutput : isInput) ? question.units : []);
+    const shares = session.twoTexts && !session.hasSigns && isOutput && !isInput;
+    const frame = scroller.getBoundingClientRect();
+    const origin = content.getBoundingClientRect();
+    const dx = origin.left - frame.left - clientLeft;
+    const dy = origin.top - frame.top - clientTop;
     const flip = new Set<number>();
-    const [accent, line, soft] = [ink("accent"), ink("line"), ink("soft")];
-    const boxes = this.measure(origin, -dy - 120, height - dy + 40);
+    const inks = [ink("accent"), ink("line"), ink("soft")] as const;
     const found = session.state.search.toLowerCase();
-    for (let k = 0; k < boxes.length; k++) {
-      const box = boxes[k]!;
-      const y = box.y + dy;
-      if (y + box.height < -40 || y > height + 40) continue;
-      const unit = units.of[box.token]!;
-      let { x, width: wide } = box;
-      const next = boxes[k + 1];
-      // The space between two tokens of a unit has their colour.
-      if (next && next.token !== box.token && units.of[next.token] === unit && next.y === box.y) {
-        const end = Math.max(x + wide, next.x);
-        x = Math.min(x, next.x + next.width);
-        wide = end - x;
-      }
-      const value = answers ? values[unit]! : 0;
-      const size = Number.isNaN(value) ? 0 : shade.of(value);
-      if (size !== 0) {
-        pen.fillStyle = palette.css(size);
+    measure(origin, -dy - 3 * AROUND, clientHeight - dy + AROUND).forEach(({ token, ...box }, k, all) => {
+      const [left, y] = [box.x + dx, box.y + dy];
+      if (y + box.height < -AROUND || y > clientHeight + AROUND) return;
+      const rounded = (x: number, width: number, more: number, radius: number) => {
         pen.beginPath();
-        pen.roundRect(x + dx - 0.5, y - 1, wide + 1, box.height + 2, 3);
+        pen.roundRect(x - more / 2, y - (more + 1) / 2, width + more, box.height + more + 1, radius);
+      };
+      const bar = (colour: string, gap: number, width: number, height: number) => {
+        pen.fillStyle = colour;
+        pen.fillRect(left, y + box.height + gap, width, height);
+      };
+      const unit = of[token]!;
+      const size = shadeOf(unit);
+      const row = shares ? lens.rowOfUnit(unit) : undefined;
+      if (size) {
+        let [start, end] = [left, left + box.width];
+        const next = all[k + 1];
+        // The space between two tokens of a unit has their colour.
+        if (next && next.token !== token && of[next.token] === unit && next.y === box.y) {
+          start = min(start, next.x + next.width + dx);
+          end = max(end, next.x + dx);
+        }
+        pen.fillStyle = palette.css(size);
+        rounded(start, end - start, 1, 3);
         pen.fill();
-        if (palette.flips(size)) flip.add(box.token);
+        if (palette.flips(size)) flip.add(token);
       }
       if (asked.has(unit)) {
-        pen.strokeStyle = accent;
+        pen.strokeStyle = inks[0];
         pen.lineWidth = 2;
-        pen.beginPath();
-        pen.roundRect(box.x + dx - 1.5, y - 2, box.width + 3, box.height + 4, 4);
+        rounded(left, box.width, 3, 4);
         pen.stroke();
       }
-      if (found && this.tokens.labels[box.token]!.toLowerCase().includes(found)) {
-        pen.fillStyle = accent;
-        pen.fillRect(box.x + dx, y + box.height + 1, box.width, 2);
+      if (found && tokens!.labels[token]!.toLowerCase().includes(found)) bar(inks[0], 1, box.width, 2);
+      if (row !== undefined) {
+        bar(inks[1], 2, box.width, 3);
+        bar(inks[2], 2, box.width * min(1, massOf(row)), 3);
       }
-      if (session.twoTexts && !session.signed && this.isOutput && !this.isInput) {
-        const r = session.lens.rowOfUnit(unit);
-        if (r !== undefined) {
-          pen.fillStyle = line;
-          pen.fillRect(box.x + dx, y + box.height + 2, box.width, 3);
-          pen.fillStyle = soft;
-          pen.fillRect(box.x + dx, y + box.height + 2, box.width * Math.min(1, this.massOf(r)), 3);
-        }
-      }
-    }
-    for (const token of this.flipped) if (!flip.has(token)) this.spans[token]?.classList.remove("flip");
-    for (const token of flip) if (!this.flipped.has(token)) this.spans[token]?.classList.add("flip");
-    this.flipped = flip;
-  }
-
-  private masses: { lens: unknown; values: Map<number, number> } = { lens: null, values: new Map() };
-  private massOf(r: number): number {
-    const { lens } = this.session;
-    if (this.masses.lens !== lens) this.masses = { lens, values: new Map() };
-    let mass = this.masses.values.get(r);
-    if (mass === undefined) this.masses.values.set(r, (mass = lens.mass(r)));
-    return mass;
-  }
+    });
+    for (const token of flipped) if (!flip.has(token)) spans[token]?.classList.remove("flip");
+    for (const token of flip) spans[token]!.classList.add("flip");
+    flipped = flip;
+  };
 
   /** Rectangles and words as they are on the screen, for a picture. */
-  picture(): { width: number; height: number; boxes: (Box & { text: string; fill: string; ink: string })[] } {
-    const rect = this.content.getBoundingClientRect();
-    const { answer, palette } = this.session;
-    const units = this.session.units(this.tokens!);
-    const answers = answer.question.ask === "from" ? this.isInput : this.isOutput;
+  const picture = () => {
+    const { palette } = session;
+    const { of } = units();
+    const origin = content.getBoundingClientRect();
+    const { width, height } = origin;
     const [own, other] = [ink("ink"), ink("paper")];
-    const boxes = this.measure(rect, -1, rect.height).map((box) => {
-      const value = answers ? answer.values[units.of[box.token]!]! : 0;
-      const size = Number.isNaN(value) ? 0 : answer.shade.of(value);
+    const seen = measure(origin, -1, height).map((box) => {
+      const size = shadeOf(of[box.token]!);
       return {
         ...box,
-        text: this.spans[box.token]!.textContent!,
-        fill: size === 0 ? "none" : palette.css(size),
+        text: spans[box.token]!.textContent!,
+        fill: size ? palette.css(size) : "none",
         ink: palette.flips(size) ? other : own,
       };
     });
-    return { width: rect.width, height: rect.height, boxes };
-  }
+    return { width, height, boxes: seen };
+  };
+
+  scroller.tabIndex = 0;
+  scroller.role = "group";
+  say(scroller, `${label}: arrow keys move, Enter pins`);
+  under.append(canvas);
+  scroller.append(under, content);
+  root.append(scroller);
+  onResize(scroller, () => {
+    forget();
+    paint();
+  });
+  on(scroller, { scroll: paint, keydown: key });
+  on(content, {
+    pointermove: (event) => event.pointerType === "mouse" && point(event),
+    pointerleave: () => leave(session),
+    click,
+  });
+  return { root, prepare, render, paint, nearest, picture };
 }

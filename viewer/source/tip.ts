@@ -1,12 +1,17 @@
 // The small box beside the pointer.
-import { clamp, made } from "./draw";
+import { made } from "./draw";
+import { clamp } from "./numbers";
+import type { Session } from "./session";
 
 let box: HTMLElement | null = null;
 
-export function showTip(x: number, y: number, lines: string[]): void {
+export function showTip(
+  { clientX: x, clientY: y }: { clientX: number; clientY: number },
+  lines: string[],
+): void {
   if (!box) {
     box = made("div", "tip");
-    box.setAttribute("aria-hidden", "true"); // the ranking says the same
+    box.ariaHidden = "true"; // the ranking says the same
     document.body.append(box);
   }
   box.replaceChildren(...lines.map((line, k) => made(k ? "div" : "b", "", line)));
@@ -18,4 +23,10 @@ export function showTip(x: number, y: number, lines: string[]): void {
 
 export function hideTip(): void {
   if (box) box.hidden = true;
+}
+
+/** The pointer is on nothing that could be asked about. */
+export function leave(session: Session): void {
+  hideTip();
+  session.hover(null);
 }

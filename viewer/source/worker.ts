@@ -13,20 +13,22 @@ export interface Ask {
   least?: number;
 }
 
-const known: Prepared = { n: 0, maps: [], residual: 0 };
+let maps: Float32Array[];
+let n: number;
 
-self.onmessage = (event: MessageEvent<Ask>) => {
-  const ask = event.data;
-  if (ask.maps) {
-    known.maps = ask.maps;
-    known.n = ask.n!;
+self.onmessage = ({ data }: MessageEvent<Ask>) => {
+  const { id, residual, begin, end, rows, start, least } = data;
+  if (data.maps) {
+    maps = data.maps;
+    n = data.n!;
   }
-  const of = { ...known, residual: ask.residual };
-  const answer: Record<string, unknown> = { id: ask.id };
-  if (ask.rows) answer["values"] = rollRows(of, ask.rows, ask.begin, ask.end);
-  if (ask.start) {
-    Object.assign(answer, paths(of, ask.start, ask.begin, ask.end, ask.least!));
-    answer["layers"] = byLayer(of, ask.start, ask.begin, ask.end);
-  }
-  self.postMessage(answer);
+  const of: Prepared = { n, maps, residual };
+  self.postMessage({
+    id,
+    ...(rows && { values: rollRows(of, rows, begin, end) }),
+    ...(start && {
+      ...paths(of, start, begin, end, least!),
+      layers: byLayer(of, start, begin, end),
+    }),
+  });
 };

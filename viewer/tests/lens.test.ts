@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FloatGrid } from "../source/grid";
+import { floatGrid } from "../source/grid";
 import { rankCorrelation } from "../source/correlation";
-import { Lens, type LensOptions } from "../source/lens";
+import { type Lens, lensOf, type LensOptions } from "../source/lens";
 import { pool } from "../source/pool";
 
 const units = (groups: number[][]) => {
@@ -11,16 +11,15 @@ const units = (groups: number[][]) => {
   return { of, tokens: groups, labels: groups.map(String) };
 };
 const single = units([[0], [1], [2]]);
-const grid = new FloatGrid(3, 3, Float32Array.of(0.5, 0.25, 0.25, 0.5, 0.5, 0, 0.25, 0.25, 0.5));
+const grid = floatGrid(3, 3, Float32Array.of(0.5, 0.25, 0.25, 0.5, 0.5, 0, 0.25, 0.25, 0.5));
 
 function lens(more: Partial<LensOptions> = {}): Lens {
   const side = { units: single, hidden: new Uint8Array(3) };
-  return new Lens({
+  return lensOf({
     grid,
     inputs: side,
     outputs: side,
     rowTokens: [0, 1, 2],
-    columnTokens: null,
     renormalise: false,
     ...more,
   });
@@ -44,23 +43,23 @@ test("what is hidden counts as nothing, and the rest can be renormalised", () =>
 });
 
 test("a difference is one less the other", () => {
-  const other = new FloatGrid(3, 3, new Float32Array(9).fill(0.25));
+  const other = floatGrid(3, 3, new Float32Array(9).fill(0.25));
   assert.deepEqual([...lens({ minus: other }).row(1)], [0.25, 0.25, -0.25]);
   assert.deepEqual([...lens({ minus: other }).column([2])], [0, -0.25, 0.25]);
 });
 
 test("a row that is not there has no place", () => {
-  const one = lens({ grid: new FloatGrid(1, 3, Float32Array.of(0.5, 0.25, 0.25)), rowTokens: [2] });
+  const one = lens({ grid: floatGrid(1, 3, Float32Array.of(0.5, 0.25, 0.25)), rowTokens: [2] });
   assert.equal(one.rowOfUnit(2), 0);
   assert.equal(one.rowOfUnit(0), undefined);
 });
 
 test("a pixel has the largest of its cells, by size", () => {
-  const values = new FloatGrid(2, 4, Float32Array.of(1, -3, 0, 2, 0, 0, 0, -1));
+  const values = floatGrid(2, 4, Float32Array.of(1, -3, 0, 2, 0, 0, 0, -1));
   const four = units([[0], [1], [2], [3]]);
   const side = { units: four, hidden: new Uint8Array(4) };
   const one = lens({ grid: values, inputs: side, outputs: side, rowTokens: [0, 1] });
-  const pooled = pool(one, [0, 1], [0, 1, 2, 3], { width: 2, height: 1 });
+  const pooled = pool(one, [0, 1], [0, 1, 2, 3], 2, 1);
   assert.deepEqual([...pooled.values], [-3, 2]);
 });
 

@@ -54,8 +54,10 @@ Shell own_page(const std::vector<Document>& items) {
   std::vector<BuiltFile> scripts, styles{built_file("style.css")};
   for (const std::string& name : page_scripts(items)) {
     scripts.push_back(built_file(name));
-    if (name == "layers.js") styles.push_back(built_file("layers.css"));
-    if (name == "tables.js") styles.push_back(built_file("tables.css"));
+    for (const std::string_view part :
+         {"picture", "patches", "several", "layers", "arcs", "tables"})
+      if (name == fmt::format("{}.js", part))
+        styles.push_back(built_file(fmt::format("{}.css", part)));
   }
   return {std::move(scripts), std::move(styles), "",
           " Nothing leaves the page: its security policy allows no request."};

@@ -32,8 +32,9 @@ void add_parts(const Document& item, std::set<std::string_view>& parts) {
   parts.insert(item.find("image") ? "picture" : "text");
   if (has_patches(std::get<Document>(item.find("inputs")->value))) parts.insert("patches");
   const auto has = [&](std::string_view name) { return item.find(name) != nullptr; };
-  if (has("by_layer") || has("maps") || has("cut") || has("heads") || has("edges"))
-    parts.insert("layers");
+  const bool has_arcs = has("cut") || has("heads") || has("edges");
+  if (has_arcs) parts.insert("arcs");
+  if (has_arcs || has("by_layer") || has("maps")) parts.insert("layers");
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ std::vector<std::string> page_scripts(const std::vector<Document>& items) {
   std::vector<std::string> out{"core.js"};
   // What the result's part has, the others take from it.
   for (const std::string_view part :
-       {"result", "text", "picture", "patches", "layers", "compare", "several", "tables"})
+       {"result", "text", "picture", "patches", "layers", "arcs", "compare", "several", "tables"})
     if (parts.contains(part)) out.push_back(std::string(part) + ".js");
   return out;
 }

@@ -1,6 +1,6 @@
 import { LayerControls } from "../layer_controls";
-import { LayersView } from "../layers";
+import { hasLayers, layersView } from "../layers";
 import { parts } from "../parts";
-import { Roller } from "../roller";
+import { rollerOf, whyNot } from "../roller";
 
-parts.layers = { LayersView, LayerControls, Roller };
+parts.layers = { hasLayers, layersView, LayerControls, rollerOf, whyNot };

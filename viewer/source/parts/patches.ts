@@ -1,4 +1,4 @@
 import { parts } from "../parts";
-import { PatchesView } from "../patches";
+import { patchesView } from "../patches";
 
-parts.patches = PatchesView;
+parts.patches = patchesView;

@@ -1,4 +1,4 @@
 import { parts } from "../parts";
-import { PictureView } from "../picture";
+import { pictureView } from "../picture";
 
-parts.picture = PictureView;
+parts.picture = pictureView;

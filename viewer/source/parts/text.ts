@@ -1,4 +1,4 @@
 import { parts } from "../parts";
-import { TextView } from "../text";
+import { textView } from "../text";
 
-parts.text = TextView;
+parts.text = textView;

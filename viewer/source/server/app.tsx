@@ -2,8 +2,8 @@
 import { Fragment, h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
-import { Session } from "../session";
-import { kept } from "../state";
+import { type Session, sessionOf } from "../session";
+import { kept } from "../kept";
 import { ask } from "./client";
 import type { Line, Menu } from "./contract";
 import { type Draft, methodsFor, modelOf, questionOf, summary } from "./draft";
@@ -93,7 +93,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
 
   const show = async (asked: Draft, k: number, page: Session["page"], signal: AbortSignal) => {
     const before = panes[k]?.session ?? null;
-    const session = new Session(
+    const session = sessionOf(
       page,
       "",
       { name: k ? "second" : "", linked: false },

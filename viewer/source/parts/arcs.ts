@@ -1,0 +1,4 @@
+import { arcsOf } from "../arcs";
+import { parts } from "../parts";
+
+parts.arcs = arcsOf;
