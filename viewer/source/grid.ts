@@ -73,9 +73,11 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
   }
   const view = new DataView(new ArrayBuffer(4));
   const values = floats(count).map((_, k) => {
-    for (let b = 0; b < 4; b++) view.setUint8(b, bytes[b * count + k] ?? 0);
-    if (coding === "f32") return view.getFloat32(0);
-    const bits = view.getUint16(0);
+    const bits = (bytes[k]! << 8) | bytes[count + k]!;
+    if (coding === "f32") {
+      view.setUint32(0, (bits << 16) | (bytes[2 * count + k]! << 8) | bytes[3 * count + k]!);
+      return view.getFloat32(0);
+    }
     return (
       scale[floor(k / columns)]! * (coding === "f16" ? halfToFloat(bits) : fromRoot(bits, steps, withSigns))
     );

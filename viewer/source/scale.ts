@@ -14,11 +14,10 @@ export interface Shade {
 }
 
 /** A scale for these values. A rank counts among the sizes of the values that are not 0. */
-export function shadeFor(kind: ScaleKind, values: ArrayLike<number>): Shade {
-  const sizes = Float32Array.from(values as ArrayLike<number>, abs);
-  const most = sizes.reduce((a, b) => max(a, b), 0);
+export function shadeFor(kind: ScaleKind, values: Float32Array): Shade {
+  const most = values.reduce((most, value) => max(most, abs(value)), 0);
   if (kind === "linear") return { kind, most, of: (value) => (most ? value / most : 0) };
-  const sorted = sizes.filter((size) => size > 0).sort();
+  const sorted = kind === "rank" ? values.map(abs).filter(Boolean).sort() : values;
   const among = (size: number) => {
     let low = 0;
     let high = sorted.length;

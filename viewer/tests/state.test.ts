@@ -23,14 +23,14 @@ test("a link counts in whole numbers and shares up to one", () => {
 });
 
 test("scales keep signs and order", () => {
-  assert.equal(shadeFor("linear", [0.5, -1]).of(-0.5), -0.5);
-  const log = shadeFor("log", [1]);
+  assert.equal(shadeFor("linear", Float32Array.of(0.5, -1)).of(-0.5), -0.5);
+  const log = shadeFor("log", Float32Array.of(1));
   assert.equal(log.of(1), 1);
   assert.equal(log.of(1e-2), 0.5);
   assert.equal(log.of(1e-9), 0);
-  const rank = shadeFor("rank", [0, 0.1, 0.2, -0.3, 0.2]);
+  const rank = shadeFor("rank", Float32Array.of(0, 0.1, 0.2, -0.3, 0.2));
   assert.deepEqual([0, 0.1, 0.2, -0.3].map(rank.of), [0, 0.25, 0.75, -1]);
-  assert.equal(shadeFor("log", [0, 0]).of(0), 0);
+  assert.equal(shadeFor("log", new Float32Array(2)).of(0), 0);
 });
 
 test("numbers have three digits", () => {
