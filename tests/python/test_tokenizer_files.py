@@ -283,6 +283,21 @@ def test_what_is_wrong_with_the_files_is_said(entries, words, tmp_path):
     assert words is None or words in said
 
 
+def test_config_json_may_name_the_class(tmp_path):
+    """As Chinese models of GPT-2 do, and Japanese ones of BERT, whose class cuts words with a dictionary."""
+    make(*MODELS["gpt2"]).save_pretrained(tmp_path)
+    write_words(tmp_path, bert())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | dict(tokenizer_class="BertTokenizer")))
+    some = [*PLAIN, "a [MASK] b"]
+    known = hf.AutoTokenizer.from_pretrained(tmp_path)
+    assert ids_of((tmp_path, "gpt2"), some, special=True) == [known(text).input_ids for text in some]
+    (tmp_path / "config.json").write_text(json.dumps(config | dict(tokenizer_class="BertJapaneseTokenizer")))
+    assert "does not know how BertJapaneseTokenizer is made" in fails(1, "rollout", tmp_path, "--text", "the quick fox")
+    settings(tmp_path, tokenizer_class="BertTokenizerFast")
+    assert ids_of((tmp_path, "gpt2"), some, special=True) == [known(text).input_ids for text in some]
+
+
 @pytest.mark.parametrize("name, content, words", [
     ("vocab.json", b"[]", "vocab.json: is not a JSON object"), ("vocab.json", b'{"a": -1}', "vocab.json"),
     ("merges.txt", b"a b c\n", "merges.txt: line 1 is 'a b c', expected two tokens"),

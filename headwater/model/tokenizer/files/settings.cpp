@@ -67,6 +67,15 @@ class JsonFile {
   bool exists_ = false;
 };
 
+// "Bert" of the class BertTokenizerFast; "" if the file names none.
+std::string kind_in(const JsonFile& file) {
+  std::string_view kind;
+  if (!file || file.object()["tokenizer_class"].get(kind)) return {};
+  for (const std::string_view end : {"Fast", "Tokenizer"})
+    if (kind.ends_with(end)) kind.remove_suffix(end.size());
+  return std::string(kind);
+}
+
 void read_named(const JsonFile& file, TokenizerSettings& settings) {
   for (const char* name : names) {
     dom::element value;
@@ -90,14 +99,11 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
   TokenizerSettings settings;
   std::map<int64_t, AddedToken> by_id;
   const JsonFile config(folder, "tokenizer_config.json");
+  settings.kind = kind_in(config);
+  // Older folders say it there, where it counts more than the family.
+  if (settings.kind.empty()) settings.kind = kind_in(JsonFile(folder, "config.json"));
   bool complete = false;  // the file names every added token
   if (config) {
-    std::string_view kind;
-    if (!config.object()["tokenizer_class"].get(kind)) {
-      for (const std::string_view end : {"Fast", "Tokenizer"})
-        if (kind.ends_with(end)) kind.remove_suffix(end.size());
-      settings.kind = kind;
-    }
     for (const auto& [key, value] : config.object()) {
       bool flag;
       if (!value.get(flag)) settings.flags.emplace(key, flag);

@@ -1,4 +1,5 @@
-// What tokenizer_config.json, special_tokens_map.json and added_tokens.json say.
+// What tokenizer_config.json, special_tokens_map.json and added_tokens.json say, and config.json of
+// the tokenizer's class.
 #pragma once
 #include <map>
 #include <optional>
