@@ -236,6 +236,21 @@ def test_pieces_are_those_of_sentencepiece(tmp_path):
     assert ids_of((tmp_path / "llama", "llama"), some) == [processor.encode(text) for text in some]
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_tokens_of_siglip_are_those_of_its_slow_tokenizer(lower, tmp_path):
+    """The only one that it has: punctuation is left out, and no text has two ends."""
+    pieces(tmp_path, "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>")
+    if not lower:
+        settings(tmp_path, tokenizer_class="SiglipTokenizer", do_lower_case=False)
+    tokenizer = hf.SiglipTokenizer.from_pretrained(tmp_path)
+    some = [*PLAIN, *LINES, *islice(texts(1), 600), "a <pad> b", "A photo, of 2 CATS!", "\u2581x", "...", "a \x1c b"]
+    # Without a word that can be cut in two equally likely ways.
+    some = [text for text in some if "bbb" not in "".join(filter(str.isalnum, text)).lower()]
+    assert ids_of((tmp_path, "siglip"), some, special=True) == [tokenizer(text).input_ids for text in some]
+    assert ids_of((tmp_path, "siglip_text_model"), some) == [
+        tokenizer(text, add_special_tokens=False).input_ids for text in some]
+
+
 def test_vocab_txt_of_a_real_model_gives_the_ids_of_its_tokenizer_json(tmp_path):
     from test_checkpoints import data
     known = data("tokenizers/bert-base-uncased")
