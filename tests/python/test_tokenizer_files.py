@@ -298,6 +298,42 @@ def test_what_is_wrong_with_the_files_is_said(entries, words, tmp_path):
     assert words is None or words in said
 
 
+BESIDE = [
+    (bert_files, dict(do_lower_case=False)), (bert_files, dict(strip_accents=False)),
+    (bert_files, dict(tokenize_chinese_chars=False)), (cased_files, dict(do_lower_case=True)),
+    (cased_files, dict(strip_accents=True)), (decoder_files, dict(do_lower_case=False)),
+    (roberta_files, dict(add_prefix_space=True)), (roberta_space_files, dict(add_prefix_space=False)),
+    (gpt2_files, dict(add_prefix_space=True)), (bart_files, dict(add_prefix_space=True)),
+    (bert_files, dict(additional_special_tokens=["<new>", "fox"])), (gpt2_files, dict(extra_special_tokens=["<new>"])),
+    (qwen2_files, dict(extra_special_tokens=["<x>"], additional_special_tokens=["<y>"])),
+    (roberta_files, dict(extra_special_tokens={"new_token": "<new>"})), (xlm_files, dict(extra_special_tokens=["<new>"])),
+    (llama_files, dict(pad_token={"__type": "AddedToken", "content": "<x>", "lstrip": True, "rstrip": False, "normalized": False,
+                                  "single_word": False, "special": True})),
+    (bert_files, dict(tokenizer_class="PreTrainedTokenizerFast", do_lower_case=False, mask_token="<mask>")),
+]
+
+
+@pytest.mark.parametrize("made, entries", BESIDE)
+def test_what_lies_beside_tokenizer_json_counts_more(made, entries, tmp_path):
+    known, family = made(tmp_path)
+    folder = tmp_path / "saved"
+    known.from_pretrained(tmp_path).save_pretrained(folder)
+    (folder / "config.json").write_text(json.dumps(dict(model_type=family)))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+    some = [*PLAIN, *LINES, *islice(texts(3), 100), "a <new> b <x> c <y> d", "the [MASK] <mask>fox"]
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    assert ids_of((folder, family), some, special=True) == [tokenizer(text).input_ids for text in some]
+
+
+def test_no_limit_of_length_is_a_number_of_31_digits(tmp_path):
+    """As transformers writes it into most folders."""
+    roberta_files(tmp_path)
+    before = ids_of((tmp_path, "roberta"), PLAIN)
+    settings(tmp_path, model_max_length=int(1e30), cls_token="<s>")
+    assert ids_of((tmp_path, "roberta"), PLAIN) == before
+
+
 def test_config_json_may_name_the_class(tmp_path):
     """As Chinese models of GPT-2 do, and Japanese ones of BERT, whose class cuts words with a dictionary."""
     make(*MODELS["gpt2"]).save_pretrained(tmp_path)

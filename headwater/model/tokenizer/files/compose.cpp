@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
@@ -261,21 +260,8 @@ class Composer {
     return fmt::format(R"({{"type":"Sequence","normalizers":[{}]}})", fmt::join(steps, ","));
   }
 
-  // In the order in which transformers adds them: those with an id, the named ones, the others.
   std::vector<AddedToken> added_tokens() {
-    std::vector<AddedToken> all;
-    std::set<std::string> seen;
-    const auto add = [&](AddedToken token) {
-      if (token.content.empty() || !seen.insert(token.content).second) return;
-      for (const auto& [name, known] : settings_.named)
-        if (known.content == token.content) token.special = true;
-      all.push_back(std::move(token));
-    };
-    for (const AddedToken& token : settings_.added) add(token);
-    for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
-                             "cls_token", "mask_token"})
-      add(settings_.named.at(name));
-    for (const AddedToken& token : settings_.extra) add(token);
+    std::vector<AddedToken> all = settings_.tokens();
     int next = static_cast<int>(words_.size());
     for (const AddedToken& token : all)
       if (words_.emplace(token.content, next).second) ++next;
@@ -368,8 +354,7 @@ std::optional<std::string> compose_tokenizer(const std::string& folder, const st
   const bool merges = has("vocab.json") && has("merges.txt");
   if (!has("vocab.txt") && !merges && !pieces) return {};
   TokenizerSettings settings = read_tokenizer_settings(folder);
-  const std::string name =
-      settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
+  const std::string name = kind_of(settings, family);
   const TokenizerKind* kind = find_kind(name);
   if (!kind)
     fail(

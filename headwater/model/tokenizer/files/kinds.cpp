@@ -29,8 +29,6 @@ constexpr TokenizerKind kinds[] = {
      "<|endoftext|>", "", ""},
 };
 
-}  // namespace
-
 std::string_view kind_of_family(const std::string& family) {
   struct Pair {
     std::string_view family, kind;
@@ -64,6 +62,12 @@ std::string_view kind_of_family(const std::string& family) {
   };
   const auto found = std::ranges::find(pairs, family, &Pair::family);
   return found == std::end(pairs) ? "" : found->kind;
+}
+
+}  // namespace
+
+std::string kind_of(const TokenizerSettings& settings, const std::string& family) {
+  return settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
 }
 
 const TokenizerKind* find_kind(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
@@ -95,6 +96,22 @@ bool TokenizerSettings::flag_or(const std::string& name, bool otherwise) const {
   return found == flags.end() ? otherwise : found->second;
 }
 
+std::vector<AddedToken> TokenizerSettings::tokens() const {
+  std::vector<AddedToken> all;
+  std::set<std::string> seen;
+  const auto add = [&](AddedToken token) {
+    if (token.content.empty() || !seen.insert(token.content).second) return;
+    for (const auto& [name, known] : named)
+      if (known.content == token.content) token.special = true;
+    all.push_back(std::move(token));
+  };
+  for (const AddedToken& token : added) add(token);
+  for (const char* name : names)
+    if (const auto found = named.find(name); found != named.end()) add(found->second);
+  for (const AddedToken& token : extra) add(token);
+  return all;
+}
+
 TokenizerSettings read_tokenizer_settings(const std::string& folder) {
   TokenizerSettings settings;
   std::map<int64_t, AddedToken> by_id;
@@ -124,13 +141,20 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
     }
   }
   const auto read_more = [&](const JsonFile& file) {
-    for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
-      dom::array list;
-      if (file.object()[key].get(list)) continue;
-      for (const dom::element value : list) {
+    // The newer name counts more.
+    for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
+      const size_t before = settings.extra.size();
+      const auto take = [&](const dom::element& value) {
         settings.extra.push_back(file.token(value, key));
         settings.extra.back().special = true;
-      }
+      };
+      dom::array list;
+      dom::object by_name;
+      if (!file.object()[key].get(list))
+        for (const dom::element value : list) take(value);
+      if (!file.object()[key].get(by_name))
+        for (const auto& [name, value] : by_name) take(value);
+      if (settings.extra.size() > before) return;
     }
   };
   if (config) read_more(config);
