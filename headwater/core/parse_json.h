@@ -16,9 +16,10 @@ simdjson::error_code parse_padded(simdjson::dom::parser& parser,
                                   const simdjson::padded_string& text,
                                   simdjson::dom::element& root);
 
-/// Sets `root` to the document in `text`, which the parser owns from then on; `text` may go.
-/// Returns what is wrong with it, if something is. Throws std::bad_alloc if there is no memory for
-/// it.
+/// Sets `root` to the document in `text`, which the parser owns from then on; `text` may go. Whole
+/// numbers of more than 64 bits, which transformers writes for "no limit", are floating point.
+/// Returns what is wrong with the text, if something is. Throws std::bad_alloc if there is no
+/// memory for it.
 simdjson::error_code parse_json(simdjson::dom::parser& parser, std::string_view text,
                                 simdjson::dom::element& root);
 

@@ -17,8 +17,9 @@ const ClassifierNames& find_names(const Model& model) {
   if (found != shape.classifiers.end()) return *found;
   const bool bare = shape.saved_as.empty() || shape.saved_as.ends_with("Model");
   fail(
-      "{}: {}, expected a classifier that gives logits{}; use weights that were saved with one, or "
-      "ask about its similarity to another text, `against_text`",
+      "{}: {}, expected a classifier that gives logits{}; use weights that were saved with one "
+      "(or, "
+      "of a model for similarity, give what to compare with: `against_text` or `against_image`)",
       model.name(),
       shape.saved_as.empty() ? "config.json names no class under architectures"
                              : fmt::format("was saved from {}", shape.saved_as),

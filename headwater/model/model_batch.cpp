@@ -190,6 +190,10 @@ void note_reading(const Pooling& pooling, const char* which, const Description& 
         "{} has {} tokens, all of which were read; sentence-transformers cuts texts to {} for this "
         "model",
         which, n, pooling.longest));
+  if (!pooling.prompt.empty())
+    notes.push_back(fmt::format(
+        "{} was read as it is; sentence-transformers puts '{}' before texts for this model", which,
+        pooling.prompt));
   const auto upper = [](const std::string& token) {
     return std::ranges::any_of(token, [](char c) { return c >= 'A' && c <= 'Z'; });
   };

@@ -90,6 +90,17 @@ void read_texts(const fs::path& module, Pooling& pooling) {
   }
 }
 
+// What it puts before texts if nobody names another prompt.
+std::string default_prompt(const fs::path& root) {
+  const fs::path path = root / "config_sentence_transformers.json";
+  std::error_code missing;
+  if (!fs::exists(path, missing)) return "";
+  const Config config = Config::open(path.string());
+  const std::string name = config.text_or("default_prompt_name", "");
+  const std::optional<Config> prompts = config.object("prompts");
+  return prompts && !name.empty() ? prompts->text_or(name, "") : "";
+}
+
 // That of CLIP: the end of a text or the class token of an image, projected.
 Pooling read_projection(const Model& model, bool image) {
   const std::string name = image ? "visual_projection.weight" : "text_projection.weight";
@@ -180,6 +191,7 @@ Pooling read_pooling(const Model& model) {
   }
   if (pooling) {
     read_texts(root / modules.front().path, *pooling);
+    pooling->prompt = default_prompt(root);
     return *pooling;
   }
   const bool image = model.architecture().image.has_value();

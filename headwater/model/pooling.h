@@ -27,9 +27,10 @@ struct Pooling {
   /// Texts get this token up to a length, as in training; 0: they do not.
   int padding = 0, padded_to = 0;
   /// What sentence-transformers does to texts first, which is not done here: cuts them to this many
-  /// tokens (0: it does not), and puts them into lower case.
+  /// tokens (0: it does not), puts them into lower case, and puts the prompt before them.
   int longest = 0;
   bool lowers = false;
+  std::string prompt;
 
   /// One for each of n rows.
   Vector weights(const std::vector<int>& ids, int n) const;

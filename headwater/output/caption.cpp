@@ -133,20 +133,25 @@ std::string source_text(const std::string& name) {
 
 std::string prediction_text(const Prediction& prediction, const Description& source) {
   const bool of_words = prediction.what.ends_with("word");
+  // The start of an answer is a token of the input, whose number alone says little.
+  const bool of_tokens = prediction.what == "answer's start";
+  const auto token = [&](const Logit& logit) {
+    return token_labels(source.tokens).at(static_cast<size_t>(logit.row));
+  };
   const auto name = [&](const Logit& logit) {
+    if (of_tokens) return token(logit);
     return of_words ? token_labels_after(source.tokens, {logit.name})[0] : name_of(logit);
   };
   const auto one = [&](const Logit& logit, double probability) {
     const double percent = 100 * probability;
-    return fmt::format("'{}' ({} %)", name(logit),
+    return fmt::format("{}'{}' ({} %)", of_tokens ? fmt::format("{} ", logit.row) : "", name(logit),
                        percent < 0.01 ? "< 0.01" : fmt::format("{:.3g}", percent));
   };
   if (!prediction.probability)
     return fmt::format("output '{}' {:.4g}", name(prediction.best), prediction.best.value);
   std::string text = prediction.what;
   if (text == "class of a token")
-    text = fmt::format("class of token {} '{}'", prediction.best.row,
-                       token_labels(source.tokens).at(static_cast<size_t>(prediction.best.row)));
+    text = fmt::format("class of token {} '{}'", prediction.best.row, token(prediction.best));
   text += " " + one(prediction.best, *prediction.probability);
   if (prediction.second)
     text += fmt::format(", then {}", one(*prediction.second, prediction.second_probability));

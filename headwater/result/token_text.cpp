@@ -211,6 +211,23 @@ std::string label(const std::string& text, Spelling spelling, int longest) {
   return shortened(to_utf8(visible(word_of(text))), longest);
 }
 
+std::vector<std::string> labels_of(const std::vector<std::string>& tokens, Spelling spelling,
+                                   int longest) {
+  std::vector<std::string> out;
+  out.reserve(tokens.size());
+  for (const Unit& unit : units_of(tokens, spelling)) {
+    if (unit.parts == 1) {
+      out.push_back(label(unit.text, spelling, longest));
+      continue;
+    }
+    for (int part = 1; part <= unit.parts; ++part) {
+      const std::string number = " " + std::to_string(part) + "/" + std::to_string(unit.parts);
+      out.push_back(label(unit.text, spelling, longest - static_cast<int>(number.size())) + number);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string shortened(std::string_view utf8, int longest) {
@@ -228,27 +245,17 @@ std::string harmless(std::string_view bytes) {
 }
 
 std::vector<std::string> token_labels(const std::vector<std::string>& tokens, int longest) {
-  const Spelling spelling = spelling_of(tokens);
-  std::vector<std::string> out;
-  out.reserve(tokens.size());
-  for (const Unit& unit : units_of(tokens, spelling)) {
-    if (unit.parts == 1) {
-      out.push_back(label(unit.text, spelling, longest));
-      continue;
-    }
-    for (int part = 1; part <= unit.parts; ++part) {
-      const std::string number = " " + std::to_string(part) + "/" + std::to_string(unit.parts);
-      out.push_back(label(unit.text, spelling, longest - static_cast<int>(number.size())) + number);
-    }
-  }
-  return out;
+  return labels_of(tokens, spelling_of(tokens), longest);
 }
 
 std::vector<std::string> token_labels_after(const std::vector<std::string>& before,
                                             const std::vector<std::string>& tokens, int longest) {
   std::vector<std::string> all = before;
   all.insert(all.end(), tokens.begin(), tokens.end());
-  const std::vector<std::string> labels = token_labels(all, longest);
+  // What a model writes need not be a text; what it reads is one.
+  const Spelling read = spelling_of(before);
+  const std::vector<std::string> labels =
+      labels_of(all, read == Spelling::bytes ? read : spelling_of(all), longest);
   return {labels.begin() + static_cast<std::ptrdiff_t>(before.size()), labels.end()};
 }
 

@@ -31,5 +31,17 @@ TEST(ParseJson, SaysThatMemoryIsMissingAndNotThatTheTextIsWrong) {
   EXPECT_TRUE(parsed);
 }
 
+TEST(ParseJson, TakesWholeNumbersOfAnyLength) {
+  const Config config =
+      Config::parse(R"({"a": 1000000000000000019884624838656, "b": -99999999999999999999,)"
+                    R"( "\"9\\": "12345678901234567890123", "c": 7, "d": 1e40})",
+                    "config.json");
+  EXPECT_EQ(config.number("a"), 1e30);
+  EXPECT_EQ(config.number("b"), -1e20);
+  EXPECT_EQ(config.text("\"9\\"), "12345678901234567890123");
+  EXPECT_EQ(config.integer("c"), 7);
+  EXPECT_THROW(Config::parse(R"({"a": 01000000000000000019884624838656})", "config.json"), Error);
+}
+
 }  // namespace
 }  // namespace headwater

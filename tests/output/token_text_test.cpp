@@ -52,6 +52,9 @@ TEST(TokenText, ShowsPartsOfACharacterAsOneUnit) {
   // Bytes that are part of no character.
   EXPECT_EQ(token_labels({"\u0120a", "\u00e4", "b"}), (Strings{"a", "\uFFFD", "b"}));
   EXPECT_EQ(token_labels_after({"\u0120a", "\u00e4\u00bd"}, {"\u0142"}), (Strings{"\u4f60 2/2"}));
+  // A word that a model would write, which is no text, after a text without a space.
+  EXPECT_EQ(token_labels_after({"S", "tra\u00c3\u0141e"}, {"\u0137\u00ce\u00bb\u00ce"}),
+            (Strings{"\uFFFD\u03bb\uFFFD"}));
 }
 
 TEST(TokenText, ShowsPartsOfACharacterInSentencePieceAsOneUnit) {

@@ -137,6 +137,15 @@ def test_answers_have_starts_and_ends(models):
     assert "7 tokens" in fails(1, "gradient", models / "answers", "--ids", IDS, "--target", "start:7")
 
 
+def test_the_start_of_an_answer_is_shown_as_its_token(models):
+    words = ["rollout", models / "answers", "--ids", IDS, "--row", "0"]
+    said, ids = ask(*words)["prediction"], IDS.split(",")
+    row, second = said["row"], said["runner_up"]["row"]
+    assert said["name"] == f"start:{row}"
+    text = run(*words).stdout
+    assert f"answer's start {row} '{ids[row]}' (" in text and f", then {second} '{ids[second]}' (" in text
+
+
 def test_everything_can_be_written(models, tmp_path):
     names = ["a.json", "a.npy", "a.npz", "a.png", "a.svg", "a.pdf"]
     outputs = [word for name in names for word in ("-o", str(tmp_path / name))]

@@ -233,6 +233,14 @@ def test_what_sentence_transformers_would_read_is_said(sentences):
     folder, _, _ = sentences
     words = ["relevance", folder, "--text", ONE, "--against-text", ONE]
     assert ask(*words)["notes"] == []
+    path = folder / "config_sentence_transformers.json"
+    path.write_text(json.dumps(dict(prompts={"query": "query: ", "document": ""}, default_prompt_name=None)))
+    assert ask(*words)["notes"] == []
+    path.write_text(json.dumps(dict(prompts={"query": "query: ", "document": ""}, default_prompt_name="query")))
+    assert ask(*words)["notes"] == [
+        f"{which} was read as it is; sentence-transformers puts 'query: ' before texts for this model"
+        for which in ("the text", "the other text")]
+    path.unlink()
     (folder / "sentence_bert_config.json").write_text(json.dumps(dict(max_seq_length=3, do_lower_case=True)))
     count = len(ask(*words)["tokens"])
     assert ask(*words)["notes"] == [

@@ -236,6 +236,21 @@ def test_pieces_are_those_of_sentencepiece(tmp_path):
     assert ids_of((tmp_path / "llama", "llama"), some) == [processor.encode(text) for text in some]
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_tokens_of_siglip_are_those_of_its_slow_tokenizer(lower, tmp_path):
+    """The only one that it has: punctuation is left out, and no text has two ends."""
+    pieces(tmp_path, "spiece", pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>")
+    if not lower:
+        settings(tmp_path, tokenizer_class="SiglipTokenizer", do_lower_case=False)
+    tokenizer = hf.SiglipTokenizer.from_pretrained(tmp_path)
+    some = [*PLAIN, *LINES, *islice(texts(1), 600), "a <pad> b", "A photo, of 2 CATS!", "\u2581x", "...", "a \x1c b"]
+    # Without a word that can be cut in two equally likely ways.
+    some = [text for text in some if "bbb" not in "".join(filter(str.isalnum, text)).lower()]
+    assert ids_of((tmp_path, "siglip"), some, special=True) == [tokenizer(text).input_ids for text in some]
+    assert ids_of((tmp_path, "siglip_text_model"), some) == [
+        tokenizer(text, add_special_tokens=False).input_ids for text in some]
+
+
 def test_vocab_txt_of_a_real_model_gives_the_ids_of_its_tokenizer_json(tmp_path):
     from test_checkpoints import data
     known = data("tokenizers/bert-base-uncased")
@@ -281,6 +296,57 @@ def test_what_is_wrong_with_the_files_is_said(entries, words, tmp_path):
     settings(tmp_path, **entries)
     said = fails(1, "rollout", tmp_path, "--text", "the quick fox")
     assert words is None or words in said
+
+
+BESIDE = [
+    (bert_files, dict(do_lower_case=False)), (bert_files, dict(strip_accents=False)),
+    (bert_files, dict(tokenize_chinese_chars=False)), (cased_files, dict(do_lower_case=True)),
+    (cased_files, dict(strip_accents=True)), (decoder_files, dict(do_lower_case=False)),
+    (roberta_files, dict(add_prefix_space=True)), (roberta_space_files, dict(add_prefix_space=False)),
+    (gpt2_files, dict(add_prefix_space=True)), (bart_files, dict(add_prefix_space=True)),
+    (bert_files, dict(additional_special_tokens=["<new>", "fox"])), (gpt2_files, dict(extra_special_tokens=["<new>"])),
+    (qwen2_files, dict(extra_special_tokens=["<x>"], additional_special_tokens=["<y>"])),
+    (roberta_files, dict(extra_special_tokens={"new_token": "<new>"})), (xlm_files, dict(extra_special_tokens=["<new>"])),
+    (llama_files, dict(pad_token={"__type": "AddedToken", "content": "<x>", "lstrip": True, "rstrip": False, "normalized": False,
+                                  "single_word": False, "special": True})),
+    (bert_files, dict(tokenizer_class="PreTrainedTokenizerFast", do_lower_case=False, mask_token="<mask>")),
+]
+
+
+@pytest.mark.parametrize("made, entries", BESIDE)
+def test_what_lies_beside_tokenizer_json_counts_more(made, entries, tmp_path):
+    known, family = made(tmp_path)
+    folder = tmp_path / "saved"
+    known.from_pretrained(tmp_path).save_pretrained(folder)
+    (folder / "config.json").write_text(json.dumps(dict(model_type=family)))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+    some = [*PLAIN, *LINES, *islice(texts(3), 100), "a <new> b <x> c <y> d", "the [MASK] <mask>fox"]
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    assert ids_of((folder, family), some, special=True) == [tokenizer(text).input_ids for text in some]
+
+
+def test_no_limit_of_length_is_a_number_of_31_digits(tmp_path):
+    """As transformers writes it into most folders."""
+    roberta_files(tmp_path)
+    before = ids_of((tmp_path, "roberta"), PLAIN)
+    settings(tmp_path, model_max_length=int(1e30), cls_token="<s>")
+    assert ids_of((tmp_path, "roberta"), PLAIN) == before
+
+
+def test_config_json_may_name_the_class(tmp_path):
+    """As Chinese models of GPT-2 do, and Japanese ones of BERT, whose class cuts words with a dictionary."""
+    make(*MODELS["gpt2"]).save_pretrained(tmp_path)
+    write_words(tmp_path, bert())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | dict(tokenizer_class="BertTokenizer")))
+    some = [*PLAIN, "a [MASK] b"]
+    known = hf.AutoTokenizer.from_pretrained(tmp_path)
+    assert ids_of((tmp_path, "gpt2"), some, special=True) == [known(text).input_ids for text in some]
+    (tmp_path / "config.json").write_text(json.dumps(config | dict(tokenizer_class="BertJapaneseTokenizer")))
+    assert "does not know how BertJapaneseTokenizer is made" in fails(1, "rollout", tmp_path, "--text", "the quick fox")
+    settings(tmp_path, tokenizer_class="BertTokenizerFast")
+    assert ids_of((tmp_path, "gpt2"), some, special=True) == [known(text).input_ids for text in some]
 
 
 @pytest.mark.parametrize("name, content, words", [

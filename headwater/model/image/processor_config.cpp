@@ -132,8 +132,8 @@ class Reader {
       take_crop(key, value);
     else if (!changes_nothing(key, value))
       fail(
-          "{}: has {} = {}, which is not implemented, expected only what ViT, DeiT and BiT "
-          "processors have; remove it if it has no effect",
+          "{}: has {} = {}, which is not implemented, expected only what the processors of ViT, "
+          "DeiT, BiT, CLIP and SigLIP have; remove it if it has no effect",
           config_.file, key, std::string(simdjson::minify(value)));
   }
 

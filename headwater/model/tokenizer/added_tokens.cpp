@@ -37,18 +37,12 @@ size_t space_after(std::string_view text, size_t at) {
 
 }  // namespace
 
-AddedTokens::AddedTokens(const simdjson::dom::array& list, const WordModel& model,
+AddedTokens::AddedTokens(const std::optional<simdjson::dom::array>& list,
+                         const std::vector<AddedToken>& more, const WordModel& model,
                          const Normalizer* normalizer, const std::string& what) {
   int next = model.size();
-  for (const simdjson::dom::element one : list) {
-    JsonPart part(one, what);
-    read_id(part.element("id"), what);
-    Token token{part.text("content"),     {},
-                part.flag("single_word"), part.flag("lstrip"),
-                part.flag("rstrip"),      part.flag("normalized"),
-                part.flag("special"),     0};
-    part.finish();
-    if (token.content.empty()) continue;
+  const auto take = [&](Token token) {
+    if (token.content.empty()) return;
     token.normalised = token.content;
     if (token.in_normalised && normalizer != nullptr) {
       AlignedText text(token.content);
@@ -56,7 +50,29 @@ AddedTokens::AddedTokens(const simdjson::dom::array& list, const WordModel& mode
       token.normalised = text.text();
     }
     add(std::move(token), model, next);
-  }
+  };
+  const auto read = [&](const simdjson::dom::element& one) {
+    JsonPart part(one, what);
+    read_id(part.element("id"), what);
+    Token token{part.text("content"),     {},
+                part.flag("single_word"), part.flag("lstrip"),
+                part.flag("rstrip"),      part.flag("normalized"),
+                part.flag("special"),     0};
+    part.finish();
+    take(std::move(token));
+  };
+  if (list)
+    for (const simdjson::dom::element one : *list) read(one);
+  for (const AddedToken& one : more)
+    if (!contents_.id_of(one.content))
+      take({one.content,
+            {},
+            one.single_word,
+            one.lstrip,
+            one.rstrip,
+            one.normalised,
+            one.special,
+            0});
   contents_.finish();
   special_.finish();
   make_indexes();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "headwater/model/tokenizer/files/settings.h"
 #include "headwater/model/tokenizer/normalizer.h"
 #include "headwater/model/tokenizer/prefix_index.h"
 #include "headwater/model/tokenizer/splits.h"
@@ -18,9 +19,10 @@ class AddedTokens {
  public:
   AddedTokens() = default;
   /// Assigns ids as the package does: the model's if it knows the token, else the next after all of
-  /// the model's. Ignores the ids in the file. Throws Error.
-  AddedTokens(const simdjson::dom::array& list, const WordModel& model,
-              const Normalizer* normalizer, const std::string& what);
+  /// the model's. Ignores the ids in the file. Those of `more` that the list does not have come
+  /// last. Throws Error.
+  AddedTokens(const std::optional<simdjson::dom::array>& list, const std::vector<AddedToken>& more,
+              const WordModel& model, const Normalizer* normalizer, const std::string& what);
 
   /// Splits the text: first at tokens that match the raw text, then, after normalising the rest, at
   /// tokens that match normalised text.

@@ -12,6 +12,7 @@
 #include "headwater/model/tokenizer/budget.h"
 #include "headwater/model/tokenizer/characters.h"
 #include "headwater/model/tokenizer/decoder.h"
+#include "headwater/model/tokenizer/files/beside.h"
 #include "headwater/model/tokenizer/files/compose.h"
 #include "headwater/model/tokenizer/normalizer.h"
 #include "headwater/model/tokenizer/post_processor.h"
@@ -75,19 +76,27 @@ Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::open(const std::string& path) {
   const MappedFile file(path);
-  return parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+  return parse(as_text(file.bytes()), path);
 }
 
 std::optional<Tokenizer> Tokenizer::open_folder(const std::string& folder,
                                                 const std::string& family) {
   const auto path = std::filesystem::path(folder) / "tokenizer.json";
   std::error_code missing;
-  if (std::filesystem::exists(path, missing)) return open(path.string());
+  if (std::filesystem::exists(path, missing)) {
+    const MappedFile file(path.string());
+    return parse(as_text(file.bytes()), path.string(), read_beside(folder, family));
+  }
   if (const auto json = compose_tokenizer(folder, family)) return parse(*json, folder);
   return {};
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
+  return parse(json, name, BesideTokenizer());
+}
+
+Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
+                           const BesideTokenizer& beside) {
   constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs more memory
   if (json.size() > largest)
     fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
@@ -107,15 +116,17 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
   parts->name = name;
   parts->model = read_word_model(component(file, "model", name), text);
   if (file.has("normalizer"))
-    parts->normalizer = read_normalizer(component(file, "normalizer", name));
+    parts->normalizer = read_normalizer(component(file, "normalizer", name), beside.flags);
   if (file.has("pre_tokenizer"))
-    parts->pre_tokenizer = read_pre_tokenizer(component(file, "pre_tokenizer", name));
+    parts->pre_tokenizer =
+        read_pre_tokenizer(component(file, "pre_tokenizer", name), beside.add_prefix_space);
   if (file.has("post_processor"))
     parts->post_processor = read_post_processor(component(file, "post_processor", name));
   if (file.has("decoder")) parts->decoder = read_decoder(component(file, "decoder", name));
-  if (file.has("added_tokens"))
-    parts->added = AddedTokens(file.list("added_tokens"), *parts->model, parts->normalizer.get(),
-                               name + ": \"added_tokens\"");
+  std::optional<dom::array> added;
+  if (file.has("added_tokens")) added = file.list("added_tokens");
+  parts->added = AddedTokens(added, beside.tokens, *parts->model, parts->normalizer.get(),
+                             name + ": \"added_tokens\"");
   for (const auto key :
        {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})
     file.pass_over(key);

@@ -11,6 +11,8 @@
 
 namespace headwater {
 
+struct BesideTokenizer;
+
 /// Everything except open() and parse() is thread-safe.
 class Tokenizer {
  public:
@@ -18,11 +20,15 @@ class Tokenizer {
   /// if it has a component or an option that headwater does not know. Ignores "truncation" and
   /// "padding".
   static Tokenizer open(const std::string& path);
-  /// The tokenizer of a model folder: tokenizer.json, or the files from before there was one (see
-  /// compose_tokenizer). None if it has neither. `family` is the model_type of config.json.
+  /// The tokenizer of a model folder: tokenizer.json with what lies beside it, or the files from
+  /// before there was one (see compose_tokenizer). None if it has neither. `family` is the
+  /// model_type of config.json.
   static std::optional<Tokenizer> open_folder(const std::string& folder, const std::string& family);
   /// The same from memory; `name` names the file in errors.
   static Tokenizer parse(std::string_view json, const std::string& name);
+  /// With what the other files of its folder say, which counts more.
+  static Tokenizer parse(std::string_view json, const std::string& name,
+                         const BesideTokenizer& beside);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headwater/model/tokenizer/base64.h"
 #include "headwater/model/tokenizer/files/words.h"
 
 namespace headwater {
@@ -19,11 +20,35 @@ std::string split_before(const char* pattern, const char* behaviour, bool invert
       json_text(pattern), behaviour, invert, then);
 }
 
+std::string replacing(const char* pattern, const char* with) {
+  return fmt::format(R"({{"type":"Replace","pattern":{{"Regex":{}}},"content":{}}})",
+                     json_text(pattern), json_text(with));
+}
+
+std::string precompiled(std::string_view charsmap) {
+  return fmt::format(R"({{"type":"Precompiled","precompiled_charsmap":"{}"}})",
+                     encode_base64(charsmap));
+}
+
+std::string siglip_normalizer(bool lower, std::string_view charsmap) {
+  return fmt::format(R"({{"type":"Sequence","normalizers":[{}{},{},{}{},)"
+                     R"({{"type":"Strip","strip_left":true,"strip_right":true}}]}})",
+                     lower ? R"({"type":"Lowercase"},)" : "", replacing(R"([!-/:-@\[-`{-~])", ""),
+                     replacing(R"([\s\x1c-\x1f\x{2581}]+)", " "),
+                     charsmap.empty() ? "" : precompiled(charsmap) + ",", replacing(" {2,}", " "));
+}
+
+std::string merged_decoder(bool strip) {
+  return fmt::format(
+      R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"\u2581"}},)"
+      R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
+      strip ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})" : "");
+}
+
 std::string clip_normalizer() {
   return fmt::format(
-      R"({{"type":"Sequence","normalizers":[{{"type":"NFC"}},{{"type":"Replace","pattern":)"
-      R"({{"Regex":{}}},"content":" "}},{{"type":"Lowercase"}}]}})",
-      json_text(R"(\s+)"));
+      R"({{"type":"Sequence","normalizers":[{{"type":"NFC"}},{},{{"type":"Lowercase"}}]}})",
+      replacing(R"(\s+)", " "));
 }
 
 std::string clip_decoder(const std::string& bytes) {

@@ -1,6 +1,7 @@
 // Components of a tokenizer.json, as JSON.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace headwater {
@@ -11,6 +12,17 @@ std::string metaspace(const char* split, const char* prepend);
 /// Splits by a regular expression, and passes the parts on to the pre-tokenizer `then`.
 std::string split_before(const char* pattern, const char* behaviour, bool invert,
                          const std::string& then);
+
+/// A normalizer that puts a text in place of what a regular expression finds.
+std::string replacing(const char* pattern, const char* with);
+
+/// What a SentencePiece model does to characters.
+std::string precompiled(std::string_view charsmap);
+/// SigLIP leaves out punctuation, and spaces at both ends. No charsmap is an empty one.
+std::string siglip_normalizer(bool lower, std::string_view charsmap);
+
+/// Of models that merge pieces: with bytes put together, and maybe without the first space.
+std::string merged_decoder(bool strip);
 
 /// CLIP marks ends of words instead of spaces.
 std::string clip_normalizer();

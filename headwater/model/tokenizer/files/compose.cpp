@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
-#include "headwater/model/tokenizer/base64.h"
 #include "headwater/model/tokenizer/files/components.h"
 #include "headwater/model/tokenizer/files/kinds.h"
 #include "headwater/model/tokenizer/files/sentencepiece.h"
@@ -38,7 +36,9 @@ class Composer {
     for (const auto& [name, content] : defaults)
       if (!settings_.named.contains(name)) {
         settings_.named[name].content = content;
-        // Spaces before these masks belong to them.
+        // Spaces around tokens of SigLIP, and before these masks, belong to them.
+        if (kind.name == "Siglip")
+          settings_.named[name].lstrip = settings_.named[name].rstrip = true;
         if (std::string_view(name) == "mask_token" &&
             (kind.name == "MPNet" || kind.name == "Camembert")) {
           settings_.named[name].lstrip = true;
@@ -82,7 +82,8 @@ class Composer {
                 : fmt::format(R"({{"type":"Sequence","pretokenizers":[)"
                               R"({}{}]}})",
                               split_first(), metaspace("\"split\":true,", prepend()));
-        decoder = merged() ? merged_decoder() : metaspace("\"split\":true,", prepend());
+        decoder = merged() ? merged_decoder(kind_.name == "Llama" && flag("add_prefix_space", true))
+                           : metaspace("\"split\":true,", prepend());
     }
     // Ids of added tokens follow from their order.
     std::string added;
@@ -145,6 +146,7 @@ class Composer {
 
   // What splits a text before its spaces are marked.
   const char* split_first() const {
+    if (kind_.name == "Siglip") return "";
     if (kind_.name != "DebertaV2") return R"({"type":"WhitespaceSplit"},)";
     return flag("split_by_punct", false) ? R"({"type":"Punctuation","behavior":"Isolated"},)" : "";
   }
@@ -153,16 +155,8 @@ class Composer {
   const char* prepend() const {
     if (!flag("add_prefix_space", true)) return kind_.name == "DebertaV2" ? "first" : "never";
     if (kind_.name == "T5") return "always";
+    if (kind_.name == "Siglip") return "first";
     return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
-  }
-
-  std::string merged_decoder() const {
-    return fmt::format(
-        R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"\u2581"}},)"
-        R"("content":" "}},{{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
-        kind_.name == "Llama" && flag("add_prefix_space", true)
-            ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})"
-            : "");
   }
 
   // The model of a SentencePiece file, with its normalizer and the tokens that it adds.
@@ -216,6 +210,7 @@ class Composer {
     for (const SentencePiece& piece : model.pieces) {
       const bool control = piece.type == SentencePiece::Type::control;
       if (!control && piece.type != SentencePiece::Type::user_defined) continue;
+      if (kind_.name == "Siglip") continue;  // whose slow tokenizer takes them for words
       AddedToken token;
       token.content = piece.text;
       token.special = control;
@@ -243,12 +238,10 @@ class Composer {
     if (kind_.name == "Gemma")
       return R"({"type":"Replace","pattern":{"String":" "},"content":"\u2581"})";
     if (kind_.name == "DebertaV2") {
-      return fmt::format(
-          R"({{"type":"Sequence","normalizers":[{}{{"type":"Replace","pattern":{{"Regex":{}}},)"
-          R"("content":" "}},{{"type":"NFC"}},{{"type":"Strip","strip_left":false,)"
-          R"("strip_right":true}}]}})",
-          flag("do_lower_case", false) ? R"({"type":"Lowercase"},)" : "",
-          json_text(R"(\s{2,}|[\n\r\t])"));
+      return fmt::format(R"({{"type":"Sequence","normalizers":[{}{},{{"type":"NFC"}},)"
+                         R"({{"type":"Strip","strip_left":false,"strip_right":true}}]}})",
+                         flag("do_lower_case", false) ? R"({"type":"Lowercase"},)" : "",
+                         replacing(R"(\s{2,}|[\n\r\t])", " "));
     }
     if (kind_.name == "Albert") {
       for (const char* quotes : {"``", "''"})
@@ -260,28 +253,15 @@ class Composer {
       }
       if (flag("do_lower_case", true)) steps.emplace_back(R"({"type":"Lowercase"})");
     }
-    if (!model.charsmap.empty())
-      steps.push_back(fmt::format(R"({{"type":"Precompiled","precompiled_charsmap":"{}"}})",
-                                  encode_base64(model.charsmap)));
+    if (kind_.name == "Siglip")
+      return siglip_normalizer(flag("do_lower_case", true), model.charsmap);
+    if (!model.charsmap.empty()) steps.push_back(precompiled(model.charsmap));
     if (steps.empty()) return "null";
     return fmt::format(R"({{"type":"Sequence","normalizers":[{}]}})", fmt::join(steps, ","));
   }
 
-  // In the order in which transformers adds them: those with an id, the named ones, the others.
   std::vector<AddedToken> added_tokens() {
-    std::vector<AddedToken> all;
-    std::set<std::string> seen;
-    const auto add = [&](AddedToken token) {
-      if (token.content.empty() || !seen.insert(token.content).second) return;
-      for (const auto& [name, known] : settings_.named)
-        if (known.content == token.content) token.special = true;
-      all.push_back(std::move(token));
-    };
-    for (const AddedToken& token : settings_.added) add(token);
-    for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
-                             "cls_token", "mask_token"})
-      add(settings_.named.at(name));
-    for (const AddedToken& token : settings_.extra) add(token);
+    std::vector<AddedToken> all = settings_.tokens();
     int next = static_cast<int>(words_.size());
     for (const AddedToken& token : all)
       if (words_.emplace(token.content, next).second) ++next;
@@ -308,7 +288,7 @@ class Composer {
       return sequence("bos_token", "eos_token", true);
     if (kind_.files == Files::words || kind_.name == "Albert" || kind_.name == "DebertaV2")
       return sequence("cls_token", "sep_token", false);
-    if (kind_.name == "T5") {
+    if (kind_.name == "T5" || kind_.name == "Siglip") {
       const std::string end = special("eos_token", 0);
       return templated(fmt::format("{},{}", part('A', 0), end),
                        fmt::format("{},{},{},{}", part('A', 0), end, part('B', 0), end),
@@ -374,8 +354,7 @@ std::optional<std::string> compose_tokenizer(const std::string& folder, const st
   const bool merges = has("vocab.json") && has("merges.txt");
   if (!has("vocab.txt") && !merges && !pieces) return {};
   TokenizerSettings settings = read_tokenizer_settings(folder);
-  const std::string name =
-      settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
+  const std::string name = kind_of(settings, family);
   const TokenizerKind* kind = find_kind(name);
   if (!kind)
     fail(

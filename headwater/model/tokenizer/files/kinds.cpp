@@ -22,13 +22,12 @@ constexpr TokenizerKind kinds[] = {
     {"DebertaV2", Files::sentencepiece, "[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]",
      "[MASK]"},
     {"T5", Files::sentencepiece, "", "</s>", "<unk>", "", "<pad>", "", ""},
+    {"Siglip", Files::sentencepiece, "", "</s>", "<unk>", "", "</s>", "", ""},
     {"Llama", Files::sentencepiece, "<s>", "</s>", "<unk>", "", "", "", ""},
     {"Gemma", Files::sentencepiece, "<bos>", "<eos>", "<unk>", "", "<pad>", "", "<mask>"},
     {"CLIP", Files::merges, "<|startoftext|>", "<|endoftext|>", "<|endoftext|>", "",
      "<|endoftext|>", "", ""},
 };
-
-}  // namespace
 
 std::string_view kind_of_family(const std::string& family) {
   struct Pair {
@@ -58,9 +57,17 @@ std::string_view kind_of_family(const std::string& family) {
       {"gemma3_text", "Gemma"},
       {"clip", "CLIP"},
       {"clip_text_model", "CLIP"},
+      {"siglip", "Siglip"},
+      {"siglip_text_model", "Siglip"},
   };
   const auto found = std::ranges::find(pairs, family, &Pair::family);
   return found == std::end(pairs) ? "" : found->kind;
+}
+
+}  // namespace
+
+std::string kind_of(const TokenizerSettings& settings, const std::string& family) {
+  return settings.kind.empty() ? std::string(kind_of_family(family)) : settings.kind;
 }
 
 const TokenizerKind* find_kind(std::string_view name) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headwater/model/tokenizer/files/settings.h"
+
 namespace headwater {
 
 /// How a class of transformers uses its files.
@@ -17,7 +19,7 @@ struct TokenizerKind {
 const TokenizerKind* find_kind(std::string_view name);
 std::vector<std::string_view> kind_names();
 
-/// The name of the kind that a model family uses, or "".
-std::string_view kind_of_family(const std::string& family);
+/// The name of the kind that the files name, or else the one that the model family uses, or "".
+std::string kind_of(const TokenizerSettings& settings, const std::string& family);
 
 }  // namespace headwater

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
@@ -67,6 +68,15 @@ class JsonFile {
   bool exists_ = false;
 };
 
+// "Bert" of the class BertTokenizerFast; "" if the file names none.
+std::string kind_in(const JsonFile& file) {
+  std::string_view kind;
+  if (!file || file.object()["tokenizer_class"].get(kind)) return {};
+  for (const std::string_view end : {"Fast", "Tokenizer"})
+    if (kind.ends_with(end)) kind.remove_suffix(end.size());
+  return std::string(kind);
+}
+
 void read_named(const JsonFile& file, TokenizerSettings& settings) {
   for (const char* name : names) {
     dom::element value;
@@ -86,18 +96,31 @@ bool TokenizerSettings::flag_or(const std::string& name, bool otherwise) const {
   return found == flags.end() ? otherwise : found->second;
 }
 
+std::vector<AddedToken> TokenizerSettings::tokens() const {
+  std::vector<AddedToken> all;
+  std::set<std::string> seen;
+  const auto add = [&](AddedToken token) {
+    if (token.content.empty() || !seen.insert(token.content).second) return;
+    for (const auto& [name, known] : named)
+      if (known.content == token.content) token.special = true;
+    all.push_back(std::move(token));
+  };
+  for (const AddedToken& token : added) add(token);
+  for (const char* name : names)
+    if (const auto found = named.find(name); found != named.end()) add(found->second);
+  for (const AddedToken& token : extra) add(token);
+  return all;
+}
+
 TokenizerSettings read_tokenizer_settings(const std::string& folder) {
   TokenizerSettings settings;
   std::map<int64_t, AddedToken> by_id;
   const JsonFile config(folder, "tokenizer_config.json");
+  settings.kind = kind_in(config);
+  // Older folders say it there, where it counts more than the family.
+  if (settings.kind.empty()) settings.kind = kind_in(JsonFile(folder, "config.json"));
   bool complete = false;  // the file names every added token
   if (config) {
-    std::string_view kind;
-    if (!config.object()["tokenizer_class"].get(kind)) {
-      for (const std::string_view end : {"Fast", "Tokenizer"})
-        if (kind.ends_with(end)) kind.remove_suffix(end.size());
-      settings.kind = kind;
-    }
     for (const auto& [key, value] : config.object()) {
       bool flag;
       if (!value.get(flag)) settings.flags.emplace(key, flag);
@@ -118,13 +141,20 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
     }
   }
   const auto read_more = [&](const JsonFile& file) {
-    for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
-      dom::array list;
-      if (file.object()[key].get(list)) continue;
-      for (const dom::element value : list) {
+    // The newer name counts more.
+    for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
+      const size_t before = settings.extra.size();
+      const auto take = [&](const dom::element& value) {
         settings.extra.push_back(file.token(value, key));
         settings.extra.back().special = true;
-      }
+      };
+      dom::array list;
+      dom::object by_name;
+      if (!file.object()[key].get(list))
+        for (const dom::element value : list) take(value);
+      if (!file.object()[key].get(by_name))
+        for (const auto& [name, value] : by_name) take(value);
+      if (settings.extra.size() > before) return;
     }
   };
   if (config) read_more(config);

@@ -1,4 +1,5 @@
-// What tokenizer_config.json, special_tokens_map.json and added_tokens.json say.
+// What tokenizer_config.json, special_tokens_map.json and added_tokens.json say, and config.json of
+// the tokenizer's class.
 #pragma once
 #include <map>
 #include <optional>
@@ -23,6 +24,8 @@ struct TokenizerSettings {
   int extra_ids = 100;  // of T5
 
   bool flag_or(const std::string& name, bool otherwise) const;
+  /// In the order in which transformers adds them: those with an id, the named ones, the others.
+  std::vector<AddedToken> tokens() const;
 };
 
 /// Files that are missing say nothing. Throws Error if one is not a JSON object, or if a token in
