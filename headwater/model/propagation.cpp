@@ -1,7 +1,9 @@
 #include "headwater/model/propagation.h"
 
-#include <algorithm>
+#include <numeric>
 #include <vector>
+
+#include "headwater/core/parallel.h"
 
 namespace headwater {
 
@@ -28,22 +30,27 @@ Propagation::Propagation(RelevanceRule rule) : counts_biases(true) {
 
 void Propagation::absorb(MatrixView gradient, const Vector& bias) {
   if (!counts_biases || bias.empty()) return;
-  std::vector<double> sums(bias.size());
-  const auto add = [&](MatrixView rows, double& total) {
+  const auto absorbed = [&](MatrixView rows) {
     // Column by column, so that the additions of a row do not wait for each other.
-    std::ranges::fill(sums, 0.0);
+    std::vector<double> sums(bias.size());
     for (int t = 0; t < rows.rows(); ++t) {
       const float* row = rows.row(t).data();
       for (size_t d = 0; d < sums.size(); ++d) sums[d] += double{row[d]};
     }
+    double total = 0;
     for (size_t d = 0; d < sums.size(); ++d) total += sums[d] * bias[d];
+    return total;
   };
-  if (lengths.empty()) return add(gradient, biases);
-  int first = 0;
-  for (size_t k = 0; k < lengths.size(); ++k) {
-    add(gradient.rows(first, lengths[k]), each[k]);
-    first += lengths[k];
+  if (lengths.empty()) {
+    biases += absorbed(gradient);
+    return;
   }
+  std::vector<int> first(lengths.size());
+  std::exclusive_scan(lengths.begin(), lengths.end(), first.begin(), 0);
+  parallel_for(static_cast<int>(lengths.size()), [&](int at) {
+    const auto k = static_cast<size_t>(at);
+    each[k] += absorbed(gradient.rows(first[k], lengths[k]));
+  });
 }
 
 }  // namespace headwater
