@@ -95,7 +95,8 @@ class Pass:
     fixed: bool = False  # whether the cache has a fixed size, so that its tensors are written in place
     told: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
-    layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own, name
+    # calls of numbered modules: caller, own number, name, and the shape of what it was given
+    layers: list[tuple[int, int, str, tuple[int, ...] | None]] = field(default_factory=list)
     sights: dict[Any, Any] = field(default_factory=dict)
     output: Any = None
     embedded: Tensor | None = None  # the input embeddings [B, n, d], with gradients
@@ -246,7 +247,7 @@ class Frames:
                       len(current.entries) if current is not None else 0)
         thread.frame = frame
         if current is not None and module in self._numbered:
-            current.layers.append((above.number if above is not None else 0, frame.number, frame.name))
+            current.layers.append((above.number if above is not None else 0, frame.number, frame.name, shape_of(frame)))
 
     def _begin(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any], thread: Thread) -> Pass:
         told = arguments_of(module, args, words)
