@@ -33,9 +33,24 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     if gone:
         what = ", ".join(layer for layer, _ in gone)
         notes.append(f"{len(gone)} layers without recordable attention are taken as passing everything on: {what}")
+    if not partial:
+        notes += unseen_beside(run, missing)
     notes += noted_beside(run, modules)
     records = [record if record is not None else PassingOn(first) for _, _, record in layers]
     return records, [layer for layer, _, _ in layers], notes
+
+
+def unseen_beside(run: Run, missing: str) -> list[str]:
+    """Raises if layers have another attention that could not be recorded, or notes it if that was allowed."""
+    own = {call[0] for call in map(run.layer_call, run.entries) if call is not None and run.stack.container is not None}
+    known = set(map(id, run.entries))
+    left = [f"{entry.name} ({entry.kind})" for entry in run.one.entries if entry.record is None and not entry.across and
+            id(entry) not in known and (call := run.layer_call(entry)) is not None and call[0] in own]
+    if left and missing != "residual":
+        what = ", ".join(left[:6]) + (" and more" if len(left) > 6 else "")
+        raise Error(f"capture: layers of '{run.stack.name}' also ran attention that cannot be recorded: {what}; "
+                    "`missing`='residual' leaves it out")
+    return [f"attention that cannot be recorded is left out: {', '.join(left)}"] if left else []
 
 
 def noted_beside(run: Run, modules: dict[str, torch.nn.Module]) -> list[str]:

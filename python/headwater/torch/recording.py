@@ -103,6 +103,8 @@ class Recording:
             if way in (None, "eager"):  # its hooks come before those that end a call
                 modules = list(self._matched) if self._chosen is not None else eager.likely(self)
                 eager.begin(self, modules)
+            elif self.how is None:
+                eager.begin_beside(self)
             self._hook()
             if way == "interface" and not usable:
                 raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave `how` "

@@ -83,15 +83,15 @@ def texts_of(seen: Recording, stack: Stack, call: int | None) -> Text:
     runs, made = [run for run in stack.runs if run.one.generate == number], seen._frames.generated[number]
     check_ends(runs, made, seen.model)
     runs = the_text(loops_of(runs, True), made, seen.model)
-    before = stack.runs[:stack.runs.index(runs[0])] if runs[0].one.before else []
-    earlier = [run for run in before if share_cache(run, runs[0]) and run.records[0].batch == runs[0].records[0].batch]
-    runs = earlier + runs
+    layers, before = layers_each(seen, runs), stack.runs[:stack.runs.index(runs[0])] if runs[0].one.before else []
+    earlier = [run for run in before if share_cache(run, runs[0]) and [one.batch for one in run.records[:1]] == [layers[0][0].batch]]
+    runs, layers = earlier + runs, layers_each(seen, earlier) + layers
     if runs[0].one.before:
         raise Error(f"{type(seen.model).__name__}: generate() began after {runs[0].one.before} positions in a cache that "
                     "it was given, expected passes over the whole prompt; fill that cache inside the capture, or leave "
                     "past_key_values out")
     told = [seen._frames.generated[one].told for one in seen._frames.lineage(number)]
-    return Text(runs, layers_each(seen, runs), made, told, len(earlier))
+    return Text(runs, layers, made, told, len(earlier))
 
 
 def one_of(numbers: list[int], call: int | None, seen: Recording, stack: Stack, what: str) -> int:
@@ -156,8 +156,8 @@ def begins_with(run: Run, given: Tensor) -> bool:
 
 
 def ids_of_run(run: Run) -> Tensor | None:
-    first = run.records[0]
-    return ids_of(run.entries[0].told, first.batch, first.queries)
+    first = next(iter(run.records), None)
+    return None if first is None else ids_of(run.entries[0].told, first.batch, first.queries)
 
 
 def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
@@ -175,7 +175,7 @@ def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
 def check_ends(runs: list[Run], made: Generated, model: torch.nn.Module) -> None:
     """Raises for models such as XLM, which write each token at a mask that no later pass reads again."""
     mask = getattr(getattr(model, "config", None), "mask_token_id", None)
-    ids = [ids_of_run(run) if run.records else None for run in runs]
+    ids = [ids_of_run(run) for run in runs]
     if mask is not None and made.ids is not None and all(
             one is not None and bool((one[:, -1] == mask).all()) and one.shape[1] > made.ids.shape[1] for one in ids):
         raise Error(f"{type(model).__name__}: writes each token at a mask after the text, which later passes do not read, "
