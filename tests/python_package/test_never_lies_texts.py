@@ -1,9 +1,8 @@
 """The text of a generate() is what its passes read and it returned, whatever the caller gave and whatever ran in between."""
-import numpy as np
 import pytest
 import torch
 import transformers as hf
-from models import ENDS, GROUPED, SIZES, TEXT, VISION, ids_and_mask, make
+from models import ENDS, SIZES, T5, TEXT, VISION, ids_and_mask, make
 from test_image_grids import pixels, qwen3_vl
 from test_never_lies import GREEDY, LIMIT, off, rows_of
 from test_no_crash import qwen2_5_vl
@@ -116,7 +115,6 @@ def test_words_after_embeddings_are_named_and_the_embeddings_are_not():
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("name", ["llama", "t5"])
 def test_the_beams_of_a_search_are_no_texts(name, count):
-    from models import T5
     model, ids = make(*(T5 if name == "t5" else TEXT[name]), attention="sdpa"), ids_and_mask("none")[0][:1]
     words = dict(attention_mask=torch.ones_like(ids), num_beams=3, num_return_sequences=count, max_new_tokens=2, do_sample=False)
     with torch.no_grad(), hw.capture(model, tokenizer=Numbers()) as seen:
@@ -168,6 +166,28 @@ def test_the_other_prompt_of_guidance_is_left_out(words):
     found = seen.generation()
     assert found.prompt == named(ids[0]) and found.generated == named(out[0, 13:])
     assert off(found, rows_of(model, out, 13)) < LIMIT
+
+
+def musicgen():
+    torch.manual_seed(3)
+    sound = dict(model_type="encodec", num_filters=4, hidden_size=8, codebook_dim=8, codebook_size=64, num_residual_layers=1)
+    decoder = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, ffn_dim=48, num_codebooks=2,
+                   bos_token_id=64, pad_token_id=64)
+    config = hf.MusicgenConfig(text_encoder=dict(T5[2], model_type="t5"), audio_encoder=sound, decoder=decoder)
+    return hf.MusicgenForConditionalGeneration(config).eval()
+
+
+def test_the_rows_that_guide_music_are_no_texts():
+    model, ids = musicgen(), ids_and_mask("none")[0][:1]
+    words = dict(input_ids=ids, max_new_tokens=5, do_sample=False)
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(guidance_scale=3.0, **words)
+    for item in (None, 0, 1):  # the second row is guidance's
+        with pytest.raises(hw.Error, match=r"wrote 2 texts at a time for 1 prompt\(s\)"):
+            seen.encoder_decoder(item=item)
+    with torch.no_grad(), hw.capture(model) as seen:
+        model.generate(guidance_scale=1.0, **words)
+    assert seen.encoder_decoder().source.shape[1] == 13
 
 
 def test_a_cache_that_generate_was_given():

@@ -139,11 +139,13 @@ def the_text(loops: list[list[Run]], made: Generated, model: torch.nn.Module) ->
     """The loop that wrote the text. Guidance reads another prompt at each step, and Whisper asks for the language first."""
     if made.ids is not None:
         loops = [loop for loop in loops if begins_with(loop[0], made.ids)] or loops
-    longest = [loop for loop in loops if loop[0].one.caches] or loops
-    if len(longest) > 1 and made.sequences is None:
-        raise Error(f"{type(model).__name__}: generate() wrote {len(longest)} texts and did not return their tokens alone, "
+    loops = [loop for loop in loops if loop[0].one.caches] or loops
+    longest = max(loops, key=len)  # the first of them: it chose the tokens
+    several = [loop for loop in loops if len(loop) > 1 or len(loop) == len(longest)]  # MusicGen tries a pass first
+    if len(several) > 1 and made.sequences is None:
+        raise Error(f"{type(model).__name__}: generate() wrote {len(several)} texts and did not return their tokens alone, "
                     "expected one text, or tokens to tell which it returned; write each in a generate() of its own")
-    return max(longest, key=len)  # the first of them: it chose the tokens
+    return longest
 
 
 def begins_with(run: Run, given: Tensor) -> bool:
@@ -216,6 +218,11 @@ def check_rows(text: Text) -> None:
     if text.sequences is not None and len(text.sequences) != text.first.batch:
         raise Error(f"capture: generate() wrote {text.first.batch} texts at a time and returned {len(text.sequences)}, so "
                     f"that its texts changed places between steps, as in a beam search; {USE_BEAMS}")
+    prompts = None if text.made is None or text.made.ids is None else len(text.made.ids)
+    if text.sequences is None and prompts is not None and prompts != text.first.batch:
+        raise Error(f"capture: generate() wrote {text.first.batch} texts at a time for {prompts} prompt(s) and returned no "
+                    "tokens, as sound is written with guidance, expected a text for each prompt; use guidance_scale=1, and "
+                    "num_return_sequences=1")
 
 
 # -- which tokens
