@@ -36,7 +36,8 @@ def begin_beside(capture: Recording) -> None:
 
 def calls_registry(module: torch.nn.Module) -> bool:
     """Whether a module's forward asks the registry for its attention."""
-    return "get_interface" in inspect.unwrap(type(module).forward).__code__.co_names
+    code = getattr(inspect.unwrap(type(module).forward), "__code__", None)
+    return code is not None and "ALL_ATTENTION_FUNCTIONS" in code.co_names
 
 
 def take_from(capture: Recording, modules: list[torch.nn.Module], wanted: list[bool]) -> None:
