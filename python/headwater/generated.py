@@ -361,7 +361,9 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
             places = np.concatenate([real[real < width], np.arange(length, width)])  # all columns, also of guesses
             own = places[(places >= first) & (places < last)]
             rows = finite(rows[own - first][:, places], layer)
-            if rows[places > own[:, None]].any():
+            # A prompt that is read as a whole may look both ways (PaliGemma, GIT): its rows stay as they are.
+            after = places >= last if (first, last) == (0, length) else places > own[:, None]
+            if rows[np.broadcast_to(after, rows.shape)].any():
                 raise Error(f"generate: positions of layer {layer} attend to what comes after them, expected causal "
                             "attention: without it all rows change with every new token; ask for the rollout of a pass")
             if len(rows):

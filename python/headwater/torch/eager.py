@@ -4,7 +4,8 @@ The weights [B, H, Q, K] are fused as they arrive. If only this capture asked fo
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 
@@ -25,7 +26,22 @@ def begin(capture: Recording, modules: list[torch.nn.Module]) -> None:
         run_eager(capture)  # then its modules always return weights
     else:
         ask_configs(capture)
+    take_from(capture, modules, wanted)
 
+
+def begin_beside(capture: Recording) -> None:
+    """Hooks the modules with attention of their own code in a model whose other parts use the registry, as GIT's."""
+    take_from(capture, likely(capture, lambda module: not calls_registry(module)), [])
+
+
+def calls_registry(module: torch.nn.Module) -> bool:
+    """Whether a module's forward asks the registry for its attention."""
+    code = getattr(inspect.unwrap(type(module).forward), "__code__", None)
+    return code is not None and "ALL_ATTENTION_FUNCTIONS" in code.co_names
+
+
+def take_from(capture: Recording, modules: list[torch.nn.Module], wanted: list[bool]) -> None:
+    """Keeps what modules return, if it looks like attention. `wanted`: whether the caller asked for it, by nested model."""
     def take(module: torch.nn.Module, args: Any, out: Any) -> Any:
         frame = capture._frames.thread.frame
         if frame is None or frame.module is not module or frame.inside or not capture._wants(module):
@@ -106,11 +122,11 @@ def looks_like_attention(part: Any) -> bool:
         bool((whole | broken).any())
 
 
-def likely(capture: Recording) -> list[torch.nn.Module]:
-    """Modules named attention, the innermost of each branch."""
+def likely(capture: Recording, like: Callable[[torch.nn.Module], bool] | None = None) -> list[torch.nn.Module]:
+    """Modules named attention, the innermost of each branch; only those that are `like` it."""
     named = [module for module, name in capture._names.items()
              if any(kind in type(module).__name__.lower() for kind in KINDS)
-             and not isinstance(module, torch.nn.MultiheadAttention)]
+             and not isinstance(module, torch.nn.MultiheadAttention) and (like is None or like(module))]
     inner = [module for module in named if not any(other is not module and other in set(module.modules())
                                                    for other in named)]
     return inner

@@ -27,7 +27,7 @@ HARMLESS = {"dropout", "scaling", "is_causal", "sliding_window", "softcap", "s_a
             "output_attentions", "output_hidden_states", "return_dict", "use_cache", "cache_position", "position_ids",
             "position_embeddings", "num_items_in_batch", "labels", "past_key_values", "input_ids", "logits_to_keep",
             "cache", "layer_idx", "output_router_logits", "cross_attention_cache", "inputs_embeds", "cu_seq_lens_q",
-            "cu_seq_lens_k", "max_length_q", "max_length_k", "mm_token_type_ids"}
+            "cu_seq_lens_k", "max_length_q", "max_length_k", "mm_token_type_ids", "guidance_scale"}
 
 users: list[Recording] = []  # the captures that need the wrapped registry
 wrapped: dict[str, Callable[..., Any] | None] = {}  # what was in the registry

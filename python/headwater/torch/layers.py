@@ -1,17 +1,12 @@
 """The layers of a run: one record each, or an error that says why they are not one map for each layer."""
 from __future__ import annotations
 
-import re
-
 import torch
 
 from ..errors import Error
+from .mixing import beside, mixes
 from .record import PassingOn, Record
 from .stacks import NUMBER, Run, config_of
-
-MIXES = re.compile(r"attn|attention|mamba|ssm|mixer|conv|recurrent|rnn|lstm|gru|delta|hyena|retention|fourier|rwkv|kda",
-                   re.IGNORECASE)  # classes of modules that move something between tokens
-BESIDE = re.compile(r"mamba|ssm|mixer|recurrent|rwkv|gateddelta|kimidelta|retention|hyena", re.IGNORECASE)  # not attention
 
 
 def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repeated: str,
@@ -38,18 +33,32 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     if gone:
         what = ", ".join(layer for layer, _ in gone)
         notes.append(f"{len(gone)} layers without recordable attention are taken as passing everything on: {what}")
-    notes += beside(run, modules)
+    if not partial:
+        notes += unseen_beside(run, missing)
+    notes += noted_beside(run, modules)
     records = [record if record is not None else PassingOn(first) for _, _, record in layers]
     return records, [layer for layer, _, _ in layers], notes
 
 
-def beside(run: Run, modules: dict[str, torch.nn.Module]) -> list[str]:
-    """A note if layers with attention also mix tokens in another way, as those of Falcon-H1 do."""
-    calls = [run.layer_call(entry) for entry in run.entries if entry.record is not None]
-    kinds = {type(inner).__name__ for call in calls if call is not None and call[1] in modules
-             for inner in modules[call[1]].modules() if BESIDE.search(type(inner).__name__)}
-    own = {entry.kind for entry in run.entries if entry.record is not None}
-    names = sorted(kinds - own - {type(modules[call[1]]).__name__ for call in calls if call is not None and call[1] in modules})
+def unseen_beside(run: Run, missing: str) -> list[str]:
+    """Raises if layers have another attention that could not be recorded, or notes it if that was allowed."""
+    own = {call[0] for call in map(run.layer_call, run.entries) if call is not None and run.stack.container is not None}
+    known = set(map(id, run.entries))
+    left = [f"{entry.name} ({entry.kind})" for entry in run.one.entries if entry.record is None and not entry.across and
+            id(entry) not in known and (call := run.layer_call(entry)) is not None and call[0] in own]
+    if left and missing != "residual":
+        what = ", ".join(left[:6]) + (" and more" if len(left) > 6 else "")
+        raise Error(f"capture: layers of '{run.stack.name}' also ran attention that cannot be recorded: {what}; "
+                    "`missing`='residual' leaves it out")
+    return [f"attention that cannot be recorded is left out: {', '.join(left)}"] if left else []
+
+
+def noted_beside(run: Run, modules: dict[str, torch.nn.Module]) -> list[str]:
+    """A note if layers with attention also mix tokens in another way."""
+    entries = [entry for entry in run.entries if entry.record is not None]
+    calls = [call for call in map(run.layer_call, entries) if call is not None and call[1] in modules]
+    layers = [modules[name] for name in dict.fromkeys(name for _, name in calls)]
+    names = beside(layers, {entry.kind for entry in entries})
     return [f"layers of '{run.stack.name}' also mix tokens by {', '.join(names)}, which attention does not show"] if names else []
 
 
@@ -77,22 +86,18 @@ def with_silent(run: Run, layers: list[tuple[str, str, Record | None]],
     calls = [run.layer_call(entry) for entry in run.entries]
     seen = {call[0] for call in calls if call is not None}
     kinds = {type(modules[call[1]]) for call in calls if call is not None and call[1] in modules}
-    silent = []
-    for owner, number, name in run.one.layers:
+    silent, length = [], run.size[0] if run.size is not None else 0
+    for owner, number, name, shape in run.one.layers:
         inside = name.startswith(container + ".") if container else True
         if owner == run.owner and number not in seen and inside and NUMBER.fullmatch(name[len(container):].lstrip(".")):
             module = modules.get(name)
-            if module is not None and (type(module) in kinds or mixes(module)):
+            if module is not None and (type(module) in kinds or mixes(module, shape, length)):
                 silent.append((number, (name, type(module).__name__, None)))
     if not silent:
         return layers
     order: list[tuple[int, tuple[str, str, Record | None]]] = [
         (call[0] if call is not None else 0, layer) for call, layer in zip(calls, layers)]
     return [layer for _, layer in sorted([*order, *silent], key=lambda pair: pair[0])]
-
-
-def mixes(module: torch.nn.Module) -> bool:
-    return any(MIXES.search(type(inner).__name__) for inner in module.modules())
 
 
 def check_shapes(run: Run, records: list[Record], names: list[str], copies: int | None) -> None:

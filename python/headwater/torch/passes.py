@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 import threading
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping
 
@@ -94,13 +95,15 @@ class Pass:
     fixed: bool = False  # whether the cache has a fixed size, so that its tensors are written in place
     told: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
-    layers: list[tuple[int, int, str]] = field(default_factory=list)  # calls of numbered modules: caller, own, name
+    # calls of numbered modules: caller, own number, name, and the shape of what it was given
+    layers: list[tuple[int, int, str, tuple[int, ...] | None]] = field(default_factory=list)
     sights: dict[Any, Any] = field(default_factory=dict)
     output: Any = None
     embedded: Tensor | None = None  # the input embeddings [B, n, d], with gradients
     failed: bool = False
     running: bool = True
-    generate: int | None = None  # the number of the generate() that made it
+    generate: int | None = None  # the number of the innermost generate() that made it
+    caches: list[weakref.ref[Any]] = field(default_factory=list)  # the one that it was given, the one that it returned
     call: Call | None = None  # what it was given, unless generate() made it or a cache came with it
     glimpse: Tensor | None = None  # some numbers of its output
 
@@ -147,29 +150,42 @@ def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str
     return found
 
 
-def cached(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[int, bool]:
-    """How many positions the cache holds that a model is given, and whether its size is fixed."""
-    given = dict(zip(parameters_of(type(module)), args)) | words
-    past = given.get("past_key_values")
-    length = getattr(past, "get_seq_length", None)
-    if length is None:
+def cache_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    """The cache that a model is given, or None."""
+    past = (dict(zip(parameters_of(type(module)), args)) | words).get("past_key_values")
+    return past if callable(getattr(past, "get_seq_length", None)) else None
+
+
+def cached(past: Any) -> tuple[int, bool]:
+    """How many positions a cache holds, and whether its size is fixed."""
+    if past is None:
         return 0, False
     inner = getattr(past, "self_attention_cache", past)
     fixed = any("Static" in type(layer).__name__ for layer in [inner, *getattr(inner, "layers", [])])
     try:
-        return int(length()), fixed
+        return int(past.get_seq_length()), fixed
     except (ValueError, TypeError, IndexError, AttributeError):
         return 0, fixed
+
+
+def remember_cache(one: Pass, past: Any) -> None:
+    """Notes which cache a pass belongs to, without keeping it alive. Passes of one text share it."""
+    try:
+        one.caches.append(weakref.ref(past))
+    except TypeError:  # it has slots
+        pass
 
 
 @dataclass
 class Generated:
     """What generate() was given and returned."""
 
-    prompt: int | None = None  # the length of its ids
+    ids: Tensor | None = None  # [B, m]
     mask: Tensor | None = None  # [B, m]
     sequences: Tensor | None = None
     ends: tuple[int, ...] = ()  # the tokens that end a text
+    told: dict[str, Any] = field(default_factory=dict)  # its arguments that are in NAMES
+    inside: int | None = None  # the number of the generate() that called it
 
 
 class Thread:
@@ -205,6 +221,14 @@ class Frames:
             found = self._local.thread = Thread()
         return found
 
+    def lineage(self, number: int | None) -> list[int]:
+        """The number of a generate(), of the one that called it, and so on."""
+        found = []
+        while number is not None:
+            found.append(number)
+            number = self.generated[number].inside
+        return found
+
     def wanted(self, module: torch.nn.Module) -> bool:
         return module in self.names and (self.wants is None or module in self.wants)
 
@@ -223,11 +247,14 @@ class Frames:
                       len(current.entries) if current is not None else 0)
         thread.frame = frame
         if current is not None and module in self._numbered:
-            current.layers.append((above.number if above is not None else 0, frame.number, frame.name))
+            current.layers.append((above.number if above is not None else 0, frame.number, frame.name, shape_of(frame)))
 
     def _begin(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any], thread: Thread) -> Pass:
         told = arguments_of(module, args, words)
-        one = Pass(self.names[module], *cached(module, args, words), told, generate=thread.generate)
+        past = cache_of(module, args, words)
+        one = Pass(self.names[module], *cached(past), told, generate=thread.generate)
+        if past is not None:
+            remember_cache(one, past)
         if thread.generate is None and words.get("past_key_values") is None:
             one.call = Call(one.root, args, words)
         self.passes.append(one)
@@ -256,6 +283,8 @@ class Frames:
             thread.current = None
             if current is not None:
                 current.running = False
+                if callable(getattr(past := getattr(out, "past_key_values", None), "get_seq_length", None)):
+                    remember_cache(current, past)
                 return current
         return None
 

@@ -15,6 +15,8 @@ from typing import Any, Mapping
 
 import torch
 
+from .mixing import OF_TORCH
+
 MATHS = (torch, torch.nn, torch.nn.functional, math)
 ANYTHING = (getattr, eval, exec, __import__, globals, locals, vars)  # what can name a function without its name
 LOUD = re.compile("attention|attn|softmax|matmul|bmm|einsum|sdpa", re.IGNORECASE)  # what attention is made of
@@ -25,7 +27,13 @@ def watched(names: Mapping[torch.nn.Module, str]) -> list[torch.nn.Module]:
     for a name, which may be layers, with attention or without. In doubt all.
     """
     known: dict[torch.nn.Module, bool] = {}
-    return [module for module in names if not is_quiet(module, names, known) and not is_leaf_of_torch(module)]
+    return [module for module, name in names.items() if is_layer_of_torch(module, name) or
+            not is_quiet(module, names, known) and not is_leaf_of_torch(module)]
+
+
+def is_layer_of_torch(module: torch.nn.Module, name: str) -> bool:
+    """Whether a module may be a layer of a stack, such as a convolution among blocks of attention."""
+    return isinstance(module, OF_TORCH) and name.rpartition(".")[2].isdigit()
 
 
 def is_leaf_of_torch(module: torch.nn.Module) -> bool:

@@ -17,7 +17,7 @@ from ..source import Source
 from . import eager, interface, patch, switches
 from .answer import Answer, answer_of
 from .maps import Maps
-from .passes import Frames, Generated, Pass, glimpse_of, raised
+from .passes import Frames, Generated, Pass, arguments_of, glimpse_of, raised
 from .quiet import watched
 from .record import Record
 from .stacks import Layout, Stack, listed, stacks_of
@@ -103,6 +103,8 @@ class Recording:
             if way in (None, "eager"):  # its hooks come before those that end a call
                 modules = list(self._matched) if self._chosen is not None else eager.likely(self)
                 eager.begin(self, modules)
+            elif self.how is None:
+                eager.begin_beside(self)
             self._hook()
             if way == "interface" and not usable:
                 raise Error(f"{type(self.model).__name__}: does not use transformers' attention interface; leave `how` "
@@ -299,7 +301,8 @@ class Recording:
             return str(nothing)
         passes = [one for one in self._frames.passes if not one.failed]
         broken = len(self._frames.passes) - len(passes)
-        whole, made = [one for one in passes if one.root == ""], len({one.generate for one in passes} - {None})
+        whole = [one for one in passes if one.root == ""]
+        made = len({self._frames.lineage(one.generate)[-1] for one in passes if one.generate is not None})
         calls = f"{len(whole)} call{'s' if len(whole) != 1 else ''} of the model"
         calls += f" by {made} generate()" if made else ""
         parts = len(passes) - len(whole)
@@ -346,11 +349,11 @@ def watched_forward(model: torch.nn.Module, forward: Callable[..., Any]) -> Call
     return call
 
 
-def prompt_of(args: tuple[Any, ...], words: dict[str, Any]) -> int | None:
-    """How many ids generate() was given; None if it was given something else."""
+def prompt_of(args: tuple[Any, ...], words: dict[str, Any]) -> torch.Tensor | None:
+    """The ids that generate() was given; None if it was given something else."""
     for ids in (*args[:1], words.get("inputs"), words.get("input_ids")):
-        if isinstance(ids, torch.Tensor) and ids.ndim == 2:
-            return int(ids.shape[1])
+        if isinstance(ids, torch.Tensor) and ids.ndim == 2 and not ids.is_floating_point():
+            return ids.detach()
     return None
 
 
@@ -364,26 +367,28 @@ def ends_of(module: torch.nn.Module, words: dict[str, Any]) -> tuple[int, ...]:
 
 
 def counted_generate(module: torch.nn.Module, generate: Callable[..., Any]) -> Callable[..., Any]:
-    """generate() that marks the passes that it makes."""
+    """generate() that marks the passes that it makes. Some call the generate() of a part, whose passes are its own."""
     @functools.wraps(generate)
     def call(*args: Any, **words: Any) -> Any:
-        threads, mask = [], words.get("attention_mask")
-        made = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None,
-                         ends=ends_of(module, words))
+        mask = words.get("attention_mask")
+        threads, made = [], []
         for capture in switches.sharing(module):
             thread = capture._frames.thread
-            if thread.generate is None:
-                thread.generate = len(capture._frames.generated)
-                capture._frames.generated.append(made)
-                threads.append(thread)
+            one = Generated(prompt_of(args, words), mask if isinstance(mask, torch.Tensor) and mask.ndim == 2 else None,
+                            ends=ends_of(module, words), told=arguments_of(module, (), words), inside=thread.generate)
+            threads.append((thread, thread.generate))
+            made.append(one)
+            thread.generate = len(capture._frames.generated)
+            capture._frames.generated.append(one)
         try:
             out = generate(*args, **words)
-            sequences = getattr(out, "sequences", out)
-            if isinstance(sequences, torch.Tensor) and sequences.ndim == 2:
-                made.sequences = sequences.detach()
+            sequences = out.get("sequences") if isinstance(out, dict) else getattr(out, "sequences", out)
+            if isinstance(sequences, torch.Tensor) and sequences.ndim == 2 and not sequences.is_floating_point():
+                for one in made:
+                    one.sequences = sequences.detach()
             return out
         finally:
-            for thread in threads:
-                thread.generate = None
+            for thread, before in threads:
+                thread.generate = before
 
     return call

@@ -224,10 +224,15 @@ def named(stacks: list[Stack], asked: str) -> Stack:
     raise Error(f"`stack` '{asked}': did not run; there are:{listed(stacks)}")
 
 
+def reads_encoder(stacks: list[Stack]) -> bool:
+    """Whether a decoder attends to something else; the Q-former of BLIP-2 does, whose decoder does not."""
+    return any(stack.across and "decoder" in stack.name for stack in stacks)
+
+
 def encoders(likely: list[Stack], stacks: list[Stack], model: torch.nn.Module) -> list[Stack]:
     """The encoder of a model that has an encoder and a decoder."""
     config = getattr(model, "config", None)
-    if not getattr(config, "is_encoder_decoder", False) and not any(stack.across for stack in stacks):
+    if not getattr(config, "is_encoder_decoder", False) and not reads_encoder(stacks):
         return []
     if not any("decoder" in stack.name for stack in stacks):
         return []
