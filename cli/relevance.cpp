@@ -23,7 +23,6 @@ class RelevanceCommand : public Command {
 
   void declare(OptionList& options) override {
     source_.declare(options, Takes::models);
-    source_.declare_prompt(options);
     machine_.declare(options);
     options.group("Options");
     options

@@ -65,9 +65,10 @@ const Logit* asked(const Attribution& result) {
 
 void add_prediction(Result& result, Differentiable& model) {
   if (auto* attribution = std::get_if<Attribution>(&result)) {
-    attribution->prediction = model.prediction();
     // What the model says at another token than the one that is explained would mislead.
     const Logit* logit = asked(*attribution);
+    attribution->prediction =
+        logit && logit->row >= 0 ? model.prediction_at(logit->row) : model.prediction();
     if (logit && attribution->prediction && attribution->prediction->best.row != logit->row)
       attribution->prediction.reset();
   }

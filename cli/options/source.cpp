@@ -52,6 +52,11 @@ void SourceOptions::declare_input(OptionList& options) {
   options.group("Input of a model");
   options.add("--text", "TEXT", "The text that the model reads; '-' is standard input",
               [this](const std::string& text) { input_.texts = {text}; });
+  options.add(
+      "--prompt", "TEXT",
+      "The start of a text, for a model that predicts the next word; as --text, but without "
+      "a token that the tokenizer adds at the end",
+      [this](const std::string& text) { input_.prompts = {text}; });
   options.text("--text-pair", "TEXT", "A second text; the model's tokenizer joins it to --text",
                input_.pair);
   options.text("--text-file", "FILE",
@@ -63,15 +68,6 @@ void SourceOptions::declare_input(OptionList& options) {
               [this](const std::string& text) { input_.images = {text}; });
   options.flag("--truncate", "Cut a text that is too long for the model", input_.truncate);
   declare_ignore_code(options, input_.ignore_code);
-}
-
-void SourceOptions::declare_prompt(OptionList& options) {
-  options.group("Input of a model");
-  options.add(
-      "--prompt", "TEXT",
-      "The start of a text, for a model that predicts the next word; as --text, but without "
-      "a token that the tokenizer adds at the end",
-      [this](const std::string& text) { input_.prompts = {text}; });
 }
 
 void SourceOptions::declare_other(OptionList& options) {

@@ -39,8 +39,6 @@ struct SourceOptions {
   bool all_items = false;   // --item all
 
   void declare(OptionList& options, Takes what);
-  /// Adds --prompt, a text that a decoder continues.
-  void declare_prompt(OptionList& options);
   /// Adds --against-text and --against-image, another input to compare with.
   void declare_other(OptionList& options);
 

@@ -25,9 +25,10 @@ void check_kind(const Model& model, const ModelInput& input) {
   const int kinds =
       !input.texts.empty() + !input.prompts.empty() + !input.ids.empty() + !input.images.empty();
   if (kinds > 1 || (input.pair && input.texts.size() != 1))
-    fail_usage("{}: was given {}, expected one text, one file of texts, ids or images; choose one",
-               model.name(),
-               kinds > 1 ? "several kinds of input" : "`text_pair` without one `text`");
+    fail_usage(
+        "{}: was given {}, expected one text, prompt, file of texts, list of ids or image; choose "
+        "one",
+        model.name(), kinds > 1 ? "several kinds of input" : "`text_pair` without one `text`");
   const bool sees = model.architecture().image.has_value();
   if (sees != !input.images.empty())
     fail("{}: is a model of {} ({}), expected {} for it; give {}", model.name(),

@@ -9,6 +9,7 @@
 #include "headwater/model/head_map.h"
 #include "headwater/model/places.h"
 #include "headwater/model/predict.h"
+#include "headwater/source/mask.h"
 
 namespace headwater {
 namespace {
@@ -64,13 +65,41 @@ void ModelSource::remember(MatrixView hidden) {
 std::optional<Prediction> ModelSource::prediction() {
   const std::optional<Range> rows = deciding_rows(model_, description_);
   if (!rows) return {};
-  const int layers = model_.architecture().layers;
-  if (deciding_.rows() == 0)
-    run_checked(model_, embed(), layers, [&](Forward& forward) {
-      forward.step();
-      if (forward.next() == layers) remember(forward.hidden());
-    });
+  if (deciding_.rows() == 0) run_to_the_end([this](MatrixView hidden) { remember(hidden); });
   return predict(model_, *rows, deciding_);
+}
+
+std::optional<Prediction> ModelSource::prediction_at(int row) {
+  if (!is_for_each_token(model_)) return prediction();
+  const std::optional<Range> decide = deciding_rows(model_, description_);
+  const bool decides = decide && row >= decide->begin && row < decide->end;
+  // One row decides, and it is this one: it may be known already.
+  if (decides && decide->size() == 1) return prediction();
+  const Range rows = {row, row + 1};
+  Matrix finished;
+  if (decides && deciding_.rows() > 0) {
+    finished = copy_of(MatrixView(deciding_).rows(row - decide->begin, 1));
+  } else {
+    run_to_the_end([&](MatrixView hidden) {
+      remember(hidden);
+      finished = Matrix(1, hidden.columns());
+      model_.finish(hidden.rows(row, 1), finished);
+    });
+  }
+  Prediction said = predict(model_, rows, finished);
+  if (said.what == "next word") said.what = "next word after a token";
+  if (said.what == "masked word" &&
+      !is_mask_token(description_.tokens.at(static_cast<size_t>(row))))
+    said.what = "word of a token";
+  return said;
+}
+
+void ModelSource::run_to_the_end(const std::function<void(MatrixView hidden)>& take) const {
+  const int layers = model_.architecture().layers;
+  run_checked(model_, embed(), layers, [&](Forward& forward) {
+    forward.step();
+    if (forward.next() == layers) take(forward.hidden());
+  });
 }
 
 ModelSource::~ModelSource() {

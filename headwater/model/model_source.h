@@ -47,6 +47,7 @@ class ModelSource : public Source, public Differentiable {
   std::vector<Outcome> outcomes(const Logit& logit,
                                 std::span<const std::vector<int>> blanked) override;
   std::optional<Prediction> prediction() override;
+  std::optional<Prediction> prediction_at(int row) override;
   bool one_of_two() const override;
 
  private:
@@ -59,6 +60,8 @@ class ModelSource : public Source, public Differentiable {
   const Head& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
+  /// The last hidden states, after a pass through all layers.
+  void run_to_the_end(const std::function<void(MatrixView hidden)>& take) const;
   /// Keeps the rows of the last hidden states that decide the prediction.
   void remember(MatrixView hidden);
 

@@ -75,6 +75,14 @@ std::optional<Range> deciding_rows(const Model& model, const Description& exampl
   return Range{0, n};
 }
 
+bool is_for_each_token(const Model& model) {
+  const Classifier* classifier = usable_classifier(model);
+  if (!classifier) return false;
+  const PredictionKind kind = classifier->kind();
+  return kind == PredictionKind::token_classes || kind == PredictionKind::masked_words ||
+         kind == PredictionKind::next_words;
+}
+
 void describe_head(const Model& model, ModelFacts& facts) {
   const Classifier* classifier = usable_classifier(model);
   if (!classifier) return;

@@ -13,7 +13,11 @@ namespace headwater {
 /// for a model without a classifier, and for one of masked words if there is not one mask.
 std::optional<Range> deciding_rows(const Model& model, const Description& example);
 
-/// `finished` has those rows after Model::finish.
+/// Whether the model says something at each token, so that one can ask about any of them.
+bool is_for_each_token(const Model& model);
+
+/// `finished` has those rows, or others of a model that says something at each token, after
+/// Model::finish.
 Prediction predict(const Model& model, Range rows, MatrixView finished);
 
 /// Fills in the head, its classes and outputs.

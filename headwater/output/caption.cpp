@@ -132,7 +132,9 @@ std::string source_text(const std::string& name) {
 }
 
 std::string prediction_text(const Prediction& prediction, const Description& source) {
-  const bool of_words = prediction.what.ends_with("word");
+  const bool of_words = prediction.what.starts_with("next word") ||
+                        prediction.what.starts_with("masked word") ||
+                        prediction.what.starts_with("word");
   // The start of an answer is a token of the input, whose number alone says little.
   const bool of_tokens = prediction.what == "answer's start";
   const auto token = [&](const Logit& logit) {
@@ -150,8 +152,9 @@ std::string prediction_text(const Prediction& prediction, const Description& sou
   if (!prediction.probability)
     return fmt::format("output '{}' {:.4g}", name(prediction.best), prediction.best.value);
   std::string text = prediction.what;
-  if (text == "class of a token")
-    text = fmt::format("class of token {} '{}'", prediction.best.row, token(prediction.best));
+  if (const size_t a = text.find("a token"); a != text.npos)
+    text.replace(a, text.npos,
+                 fmt::format("token {} '{}'", prediction.best.row, token(prediction.best)));
   text += " " + one(prediction.best, *prediction.probability);
   if (prediction.second)
     text += fmt::format(", then {}", one(*prediction.second, prediction.second_probability));

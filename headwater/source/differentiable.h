@@ -36,6 +36,8 @@ class Differentiable {
   /// in masks and there is not one mask. Costs little after a pass through all layers, else a
   /// forward pass.
   virtual std::optional<Prediction> prediction() { return {}; }
+  /// What the model says at token `row`, if it says something at each token; else prediction().
+  virtual std::optional<Prediction> prediction_at(int /*row*/) { return prediction(); }
   /// Whether targets are one of two classes, so that a target's probability depends on the
   /// difference of their logits alone.
   virtual bool one_of_two() const { return false; }

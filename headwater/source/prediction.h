@@ -8,8 +8,10 @@
 namespace headwater {
 
 struct Prediction {
-  std::string what;  // "class", "next word", "masked word", "class of a token", "answer's start"
-  Logit best;        // the largest logit
+  /// "class", "next word", "masked word", "class of a token", "answer's start"; where a token was
+  /// asked about, also "next word after a token", "word of a token".
+  std::string what;
+  Logit best;  // the largest logit
   /// Softmax over the logits that `best` competes with; none for a model with a single output,
   /// whose value it is.
   std::optional<double> probability;

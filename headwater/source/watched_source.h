@@ -37,6 +37,9 @@ class WatchedSource : public Source, public Differentiable {
   std::optional<Prediction> prediction() override {
     return source_->differentiable()->prediction();
   }
+  std::optional<Prediction> prediction_at(int row) override {
+    return source_->differentiable()->prediction_at(row);
+  }
   bool one_of_two() const override { return source_->differentiable()->one_of_two(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
 

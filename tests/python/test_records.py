@@ -132,6 +132,31 @@ def test_words_are_predictions_too(tmp_path):
     assert done.returncode == 0 and "next word 'shelf' (" in (tmp_path / "x.svg").read_text()
 
 
+@pytest.mark.parametrize("command", ["relevance", "gradient"])
+def test_what_is_explained_at_a_token_is_what_the_model_says_there(command):
+    words = hf.AutoModelForCausalLM.from_pretrained(ROOT / "models/facts").float()
+    masked = hf.AutoModelForMaskedLM.from_pretrained(ROOT / "models/pairs").float()
+    for model, name, text, row, what, shown in (
+            (words, "facts", STORY, 7, "next word after a token", "next word after token 7 '"),
+            (words, "facts", STORY, "last", "next word", "next word '"),
+            (masked, "pairs", "a [MASK] here", 1, "word of a token", "word of token 1 '"),
+            (masked, "pairs", "a [MASK] here", "mask", "masked word", "masked word '")):
+        told = ask(command, name, "--text", text, "--row", row)
+        found, at = told["prediction"], told["target"]["row"]
+        shares, places = predicted(model, ask("info", name, "--text", text)["ids"], at)
+        assert found["what"] == what and found["row"] == at and found["id"] == places[0].item()
+        assert abs(found["probability"] - shares[0].item()) < 1e-3
+        assert shown in run(command, name, "--text", text, "--row", row).stdout
+
+
+def test_every_command_on_a_model_takes_a_prompt():
+    for command in ("rollout", "flow", "raw", "average", "gradient", "relevance", "metrics", "info"):
+        same = [ask(command, "facts", option, STORY) for option in ("--text", "--prompt")]
+        assert same[0] == same[1]
+    assert "expected one text, prompt" in fails(2, "rollout", "facts", "--text", STORY, "--prompt", STORY)
+    assert "cannot predict the next word" in fails(1, "rollout", "verb-number", "--prompt", KEYS)
+
+
 def test_a_model_without_a_head_predicts_nothing(tiny):  # noqa: F811
     assert "prediction" not in ask("rollout", tiny["bert"], "--text", "the cat")
     assert "prediction" not in ask("rollout", "pairs", "--text", "no mask here")
