@@ -21,7 +21,7 @@ class Command {
   /// Does the work with the values that the options took. Throws Error: usage for options that do
   /// not go together, work for everything else.
   virtual void run() = 0;
-  /// True if run() is not to be kept from its say by words that are no options here.
+  /// True if unknown words are no error: run() has a message of its own for them.
   virtual bool takes_any_words() const { return false; }
 
   const char* const name;

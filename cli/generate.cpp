@@ -8,6 +8,7 @@
 #include "cli/options/preparing.h"
 #include "cli/options/source.h"
 #include "headwater/core/fail.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/open.h"
 #include "headwater/result/generated_words.h"
 

@@ -14,8 +14,9 @@
 
 namespace {
 
-// What was closed before we began would be the next file that is opened, and get our messages. Each
-// is opened in the direction that it is not used in, so that using it fails as before.
+// Where a standard stream is closed, the next file to be opened would take its number and get our
+// messages. So each closed stream is opened on /dev/null in the wrong direction: using it fails
+// as before.
 void keep_closed_what_is_closed() {
   for (const int standard : {0, 1, 2})
     if (fcntl(standard, F_GETFD) < 0 &&

@@ -13,8 +13,9 @@ struct Request {
   std::string text;
 };
 
-/// Understands what was typed and stores it in the command. Opens no file and changes nothing in
-/// the process. Throws Error (usage), with the nearest known word, for what it does not understand.
+/// Understands what was typed and stores it in the command. Reads no file and changes
+/// nothing in the process. Throws Error (usage), with the nearest known word, for what it does not
+/// understand.
 Request parse(int count, const char* const* words);
 
 }  // namespace headwater::cli

@@ -41,8 +41,8 @@ std::string first_answer_token(const Tokenizer& tokenizer, const LabelledInput& 
 }
 
 // The last token of the text itself: a tokenizer may add one after it.
-int last_given(const Description& example) {
-  const std::vector<bool> given = given_tokens(example);
+int last_given(const Description& described) {
+  const std::vector<bool> given = given_tokens(described);
   for (size_t t = given.size(); t-- > 0;)
     if (given[t]) return static_cast<int>(t);
   return static_cast<int>(given.size()) - 1;
@@ -117,18 +117,18 @@ class Examples {
     return ModelBatch(model_, input, name_).item(0);
   }
 
-  Question question(const LabelledInput& input, const Description& example) const {
+  Question question(const LabelledInput& input, const Description& described) const {
     Question out;
     out.line = input.line;
     if (!input.label.empty()) out.target = input.label;
     if (input.kind == Kind::prompt) {
-      out.target_row = last_given(example);
+      out.target_row = last_given(described);
       if (!input.answer.empty())
-        out.target = first_answer_token(*model_->tokenizer(), input, example);
+        out.target = first_answer_token(*model_->tokenizer(), input, described);
     }
-    if (what_.filter.any()) out.counted = kept(what_.filter, example.tokens);
-    if (!input.truth.empty()) out.truth = true_tokens(example, input.truth);
-    if (input.box) out.truth = true_patches(example, *input.box);
+    if (what_.filter.any()) out.counted = kept(what_.filter, described.tokens);
+    if (!input.truth.empty()) out.truth = true_tokens(described, input.truth);
+    if (input.box) out.truth = true_patches(described, *input.box);
     return out;
   }
 

@@ -4,6 +4,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/layer/options.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/model/find_model.h"
 #include "headwater/model/model_batch.h"
 #include "headwater/model/model_generation.h"

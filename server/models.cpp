@@ -9,6 +9,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/core/version.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/model/classifier.h"
 #include "headwater/model/config.h"
 #include "headwater/model/find_model.h"

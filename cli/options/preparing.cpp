@@ -4,6 +4,7 @@
 
 #include "cli/numbers.h"
 #include "headwater/core/fail.h"
+#include "headwater/layer/resolve.h"
 
 namespace headwater::cli {
 
@@ -12,7 +13,8 @@ void PreparingOptions::declare(OptionList& options) {
   options.group("Options");
   options
       .add("--preset", "NAME",
-           fmt::format("Sets the next six together: paper, tutorial, vit-explain or metrics "
+           fmt::format("Sets the options from --fuse to --divide together: paper, tutorial, "
+                       "vit-explain or metrics "
                        "(default: {}, whose values follow)",
                        to_string(preset)),
            [this](const std::string& text) {

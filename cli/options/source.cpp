@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
 #include "headwater/layer/options.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/open.h"
 #include "headwater/source/json.h"
 

@@ -7,8 +7,8 @@
 namespace headwater {
 namespace {
 
-// At its first use simdjson looks which processor this is, which takes memory, in functions that
-// may not throw: better now, while the program is loaded.
+// On first use simdjson detects the processor. That allocates memory in functions that may not
+// throw, so it is done while the program is loaded.
 [[maybe_unused]] const bool knows_the_processor =
     !simdjson::get_active_implementation()->name().empty();
 

@@ -6,6 +6,7 @@
 
 #include "headwater/core/stopwatch.h"
 #include "headwater/kernel/maps.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/layer/threshold.h"
 
 namespace headwater {

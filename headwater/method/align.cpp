@@ -8,10 +8,10 @@ namespace headwater {
 namespace {
 
 // For special tokens, how many texts start before them; -1 for tokens of a text.
-std::vector<int> stations(const Description& example) {
+std::vector<int> stations(const Description& described) {
   std::vector<int> stations;
   int begun = 0;
-  for (const TokenPlace& place : example.places) {
+  for (const TokenPlace& place : described.places) {
     begun = std::max(begun, place.text + 1);
     stations.push_back(place.text < 0 ? begun : -1);
   }
@@ -19,13 +19,13 @@ std::vector<int> stations(const Description& example) {
 }
 
 // The tokens that cover at least one byte of a text, in order of their starts.
-std::vector<int> covering(const Description& example, int text) {
+std::vector<int> covering(const Description& described, int text) {
   std::vector<int> tokens;
-  for (size_t t = 0; t < example.places.size(); ++t)
-    if (example.places[t].text == text && example.places[t].begin < example.places[t].end)
+  for (size_t t = 0; t < described.places.size(); ++t)
+    if (described.places[t].text == text && described.places[t].begin < described.places[t].end)
       tokens.push_back(static_cast<int>(t));
   std::ranges::stable_sort(tokens, {},
-                           [&](int t) { return example.places[static_cast<size_t>(t)].begin; });
+                           [&](int t) { return described.places[static_cast<size_t>(t)].begin; });
   return tokens;
 }
 
@@ -34,8 +34,8 @@ struct Pieces {
   const Description& second;
   Alignment out;
 
-  const TokenPlace& place(const Description& example, int token) const {
-    return example.places[static_cast<size_t>(token)];
+  const TokenPlace& place(const Description& described, int token) const {
+    return described.places[static_cast<size_t>(token)];
   }
 
   // All that the tokens of a piece cover, on either side.
@@ -88,8 +88,8 @@ struct Pieces {
   }
 
   void pair_specials(int station) {
-    const auto at = [&](const Description& example) {
-      const std::vector<int> where = stations(example);
+    const auto at = [&](const Description& described) {
+      const std::vector<int> where = stations(described);
       std::vector<int> tokens;
       for (size_t t = 0; t < where.size(); ++t)
         if (where[t] == station) tokens.push_back(static_cast<int>(t));
@@ -100,10 +100,10 @@ struct Pieces {
   }
 };
 
-int left_out(const Description& example, const std::vector<std::vector<int>>& pieces) {
+int left_out(const Description& described, const std::vector<std::vector<int>>& pieces) {
   size_t used = 0;
   for (const std::vector<int>& piece : pieces) used += piece.size();
-  return static_cast<int>(example.tokens.size() - used);
+  return static_cast<int>(described.tokens.size() - used);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/assemble.h"
 
 namespace headwater {
@@ -58,8 +59,8 @@ Attribution average(Source& source, const Options& options) {
 }
 
 Attribution raw(Source& source, int layer, const Options& options) {
-  const Description& example = source.description();
-  const int place = resolve_index(layer, example.layers, "layer", example.name);
+  const Description& described = source.description();
+  const int place = resolve_index(layer, described.layers, "layer", described.name);
   Options bare = options;
   bare.preset = Preset::paper;
   bare.residual = 0;

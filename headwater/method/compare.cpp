@@ -8,9 +8,11 @@
 #include <numeric>
 
 #include "headwater/core/fail.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/align.h"
 #include "headwater/method/assemble.h"
 #include "headwater/method/average.h"
+#include "headwater/method/average_ranks.h"
 #include "headwater/method/rollout.h"
 #include "headwater/method/spearman.h"
 #include "headwater/result/find_rows.h"
@@ -56,16 +58,16 @@ Comparison compare_layer(Source& source, const Options& options, int layer) {
 
 std::vector<int> chosen_layers(Source& source, const Options& options,
                                const std::vector<int>& shown) {
-  const Description& example = source.description();
-  const Range range = resolve(options.layers, example.layers, example.name);
+  const Description& described = source.description();
+  const Range range = resolve(options.layers, described.layers, described.name);
   std::vector<int> out;
   for (const int layer : shown) {
-    out.push_back(resolve_index(layer, example.layers, "layer", example.name));
+    out.push_back(resolve_index(layer, described.layers, "layer", described.name));
     if (out.back() < range.begin || out.back() >= range.end)
       fail(
-          "{}: layer {} is not within `layers` {}:{}, expected layers to show that are; choose "
-          "others",
-          example.name, layer, range.begin, range.end);
+          "{}: layer {} is not within `layers` {}:{}, expected only layers in that range; "
+          "choose others",
+          described.name, layer, range.begin, range.end);
   }
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -75,10 +77,10 @@ std::vector<int> chosen_layers(Source& source, const Options& options,
 Comparison compare_evolution(Source& source, const Options& options,
                              const std::vector<int>& shown) {
   Comparison comparison{"evolution", {}, {}};
-  const Description& example = source.description();
+  const Description& described = source.description();
   Attribution all = rollout_up_to(
       source, options,
-      shown.empty() ? shown_layers(resolve(options.layers, example.layers, example.name))
+      shown.empty() ? shown_layers(resolve(options.layers, described.layers, described.name))
                     : chosen_layers(source, options, shown));
   for (size_t k = 0; k < all.values.size(); ++k) {
     const int top = all.by_layer[k];
@@ -127,19 +129,19 @@ Comparison compare_fuse(Source& source, const Options& options) {
 
 Comparison compare_head(Source& source, const Options& options) {
   Comparison comparison{"head", {}, {}};
-  const Description& example = source.description();
-  const Range range = resolve(options.layers, example.layers, example.name);
-  const auto heads_of = [&](int layer) { return example.heads.at(static_cast<size_t>(layer)); };
+  const Description& described = source.description();
+  const Range range = resolve(options.layers, described.layers, described.name);
+  const auto heads_of = [&](int layer) { return described.heads.at(static_cast<size_t>(layer)); };
   const size_t rows = options.row.kind == Row::Kind::mean
                           ? 1
-                          : find_rows(options.row, example.tokens, example.name).size();
+                          : find_rows(options.row, described.tokens, described.name).size();
   size_t panels = 0;
   for (int l = range.begin; l < range.end; ++l) panels += static_cast<size_t>(heads_of(l));
-  if (panels > most_panels || panels * rows * example.tokens.size() > most_numbers_of_heads)
+  if (panels > most_panels || panels * rows * described.tokens.size() > most_numbers_of_heads)
     fail(
         "{}: has {} heads in {} layers with {} tokens, too many to show side by side, expected "
         "fewer; choose `layers` or a `row`",
-        example.name, panels, range.size(), example.tokens.size());
+        described.name, panels, range.size(), described.tokens.size());
   // From the top: a model then keeps what the layers below need too.
   for (int l = range.end - 1; l >= range.begin; --l)
     for (int h = heads_of(l) - 1; h >= 0; --h) {
@@ -153,8 +155,8 @@ Comparison compare_head(Source& source, const Options& options) {
 
 Comparison compare_method(Source& source, const Options& options, const FlowOptions& flow_options) {
   Comparison comparison{"method", {}, {}};
-  const Description& example = source.description();
-  const Range range = resolve(options.layers, example.layers, example.name);
+  const Description& described = source.description();
+  const Range range = resolve(options.layers, described.layers, described.name);
   add(comparison, fmt::format("raw, layer {}", range.end - 1), raw(source, range.end - 1, options));
   add(comparison, "average", average(source, options));
   add(comparison, "rollout", rollout(source, options));

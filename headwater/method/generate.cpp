@@ -9,6 +9,7 @@
 #include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
 #include "headwater/layer/layers.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/conserved.h"
 #include "headwater/method/sample.h"
 #include "headwater/method/target_tracker.h"
@@ -28,8 +29,8 @@ void check_ranges(const GenerateOptions& how) {
     fail_usage("`top_p` {}: expected more than 0 and at most 1; choose another", how.top_p);
   if (how.temperature == 0 && (how.top_k > 0 || how.top_p != 1 || how.seed != 0))
     fail_usage(
-        "`{}`: has no effect without `temperature`, where the best token is always taken, expected "
-        "both; add `temperature` 1",
+        "`{}`: has no effect at temperature 0, where the best token is always taken, expected "
+        "`temperature` as well; add `temperature` 1",
         how.top_k > 0   ? "top_k"
         : how.seed != 0 ? "seed"
                         : "top_p");
@@ -112,7 +113,7 @@ void check_relevance(const Options& options, const GenerateOptions& how) {
       options.divide != usual.divide || options.layers != usual.layers)
     fail_usage(
         "`method` relevance: follows the whole model and prepares no attention, expected none of "
-        "fuse, residual, layers and the like; leave them out");
+        "the options for attention (fuse, residual, layers, ...); leave them out");
 }
 
 void follow_relevance(Generation& generation, Generated& result) {

@@ -8,6 +8,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/parallel.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/rollout.h"
 #include "headwater/source/differentiable.h"
 
@@ -86,12 +87,12 @@ void add_item(Source& source, const Options& options, int layer, Pools& pools, M
   ++result.batch_size;
 }
 
-Metrics start(const Description& example, const Options& options, int layer) {
+Metrics start(const Description& described, const Options& options, int layer) {
   Metrics result;
   result.options = options;
-  result.layer = resolve_index(layer, example.layers, "layer", example.name);
-  result.source = example;
-  result.seq_length = example.padded;
+  result.layer = resolve_index(layer, described.layers, "layer", described.name);
+  result.source = described;
+  result.seq_length = described.padded;
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/conserved.h"
 #include "headwater/result/find_rows.h"
 #include "headwater/source/differentiable.h"
@@ -31,18 +32,18 @@ void check_rule(const RelevanceOptions& what) {
   check_one_token(what.row);
 }
 
-RelevanceRequest request_of(const RelevanceOptions& what, const Description& example) {
+RelevanceRequest request_of(const RelevanceOptions& what, const Description& described) {
   RelevanceRequest out;
   out.target = what.target;
   out.against = what.against;
   if (what.row.kind != Row::Kind::all)
-    out.row = find_one_row(what.row, example.tokens, example.name);
+    out.row = find_one_row(what.row, described.tokens, described.name);
   out.rule = what.rule;
   out.by_layer = what.by_layer;
   out.heads = what.heads;
-  if (what.edges) out.edges = resolve_index(*what.edges, example.layers, "layer", example.name);
+  if (what.edges) out.edges = resolve_index(*what.edges, described.layers, "layer", described.name);
   out.steps = what.steps.value_or(usual_steps);
-  out.baseline = what.baseline.empty() && !example.patches ? "mask" : what.baseline;
+  out.baseline = what.baseline.empty() && !described.patches ? "mask" : what.baseline;
   return out;
 }
 
@@ -76,19 +77,19 @@ Matrix as_row(std::span<const float> values) {
 Attribution relevance(Source& source, const RelevanceOptions& what) {
   const Stopwatch whole;
   check_rule(what);
-  const Description& example = source.description();
-  const RelevanceRequest request = request_of(what, example);
+  const Description& described = source.description();
+  const RelevanceRequest request = request_of(what, described);
   RelevanceAnswer answer = differentiable(source).relevance(request);
   if (request.row && *request.row != answer.target.logit.row)
     fail_usage("`row` {}: '{}' is an output of token {} '{}', expected that row; leave it out",
                *request.row, answer.target.logit.name, answer.target.logit.row,
-               example.tokens[static_cast<size_t>(answer.target.logit.row)]);
+               described.tokens[static_cast<size_t>(answer.target.logit.row)]);
 
   Attribution result;
   result.method = "relevance";
   result.options.row = what.row;
-  result.layers = {0, example.layers};
-  result.source = example;
+  result.layers = {0, described.layers};
+  result.source = described;
   result.rows = {answer.target.logit.row};
   result.has_signs = true;
   result.values.push_back(as_row(answer.input));

@@ -7,6 +7,7 @@
 
 #include "headwater/core/stopwatch.h"
 #include "headwater/kernel/maps.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/assemble.h"
 
 namespace headwater {

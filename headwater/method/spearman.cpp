@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "headwater/method/average_ranks.h"
+
 namespace headwater {
 
 std::vector<double> average_ranks(std::span<const float> values) {

@@ -6,6 +6,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/kernel/maps.h"
 #include "headwater/layer/layers.h"
+#include "headwater/layer/resolve.h"
 
 namespace headwater {
 namespace {
@@ -18,7 +19,7 @@ void check_stacks(const Options& options) {
                                                             : nullptr;
   if (option)
     fail_usage(
-        "`{}`: is made for one stack of layers, and this model has an encoder and a decoder, "
+        "`{}`: works on one stack of layers, but this model has an encoder and a decoder, "
         "expected neither `discard`, `layers` nor preset metrics; leave it out",
         option);
 }

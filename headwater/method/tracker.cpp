@@ -6,6 +6,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/kernel/maps.h"
 #include "headwater/layer/layers.h"
+#include "headwater/layer/resolve.h"
 
 namespace headwater {
 

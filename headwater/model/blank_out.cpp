@@ -39,10 +39,10 @@ std::vector<Outcome> ModelSource::outcomes(const Logit& logit,
 }
 
 Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
-  const Head& from = head();
+  const OutputHead& from = head();
   Matrix finished(hidden.rows(), hidden.columns());
   model_.finish(hidden, finished);
-  const bool answers = from.kind() == Head::Kind::answers;
+  const bool answers = from.kind() == OutputHead::Kind::answers;
   const MatrixView seen = finished;
   const Matrix logits = from.logits(answers || !from.by_row() ? seen : seen.rows(logit.row, 1));
   std::vector<double> beside;
@@ -51,7 +51,8 @@ Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
   else
     beside.assign(logits.row(0).begin(), logits.row(0).end());
   const size_t own = static_cast<size_t>(answers ? logit.row : logit.id);
-  const bool several = from.kind() == Head::Kind::classes && model_.architecture().several_labels;
+  const bool several =
+      from.kind() == OutputHead::Kind::classes && model_.architecture().several_labels;
   const Outcome out{beside[own], class_probability(beside, own, several)};
   if (!std::isfinite(out.probability))
     fail("{}: the logit of '{}' is {}, expected a number; check that the weights are intact",

@@ -2,14 +2,14 @@
 #pragma once
 #include <vector>
 
-#include "headwater/model/head.h"
 #include "headwater/model/model.h"
+#include "headwater/model/output_head.h"
 #include "headwater/model/propagation.h"
 
 namespace headwater {
 
 /// Borrows the model.
-class Classifier : public Head {
+class Classifier : public OutputHead {
  public:
   /// The classifier that config.json names. Throws Error if it names none, one that is not
   /// implemented, or one whose tensors are missing.

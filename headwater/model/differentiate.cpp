@@ -39,14 +39,14 @@ Matrix to_words(const Model& model, Matrix gradient) {
 }  // namespace
 
 bool ModelSource::one_of_two() const {
-  const Head& from = head();
-  return from.outputs() == 2 &&
-         (from.kind() == Head::Kind::classes || from.kind() == Head::Kind::token_classes);
+  const OutputHead& from = head();
+  return from.outputs() == 2 && (from.kind() == OutputHead::Kind::classes ||
+                                 from.kind() == OutputHead::Kind::token_classes);
 }
 
 GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visit& visit) {
   const Architecture& shape = model_.architecture();
-  const Head& from = head();
+  const OutputHead& from = head();
   const int n = static_cast<int>(description_.tokens.size());
   Matrix map(n, n);
   const auto fused = [&](int layer) {

@@ -12,7 +12,7 @@ namespace headwater {
 /// none for anything else. Throws Error if a name in the cache fits several.
 std::optional<std::string> find_model(const std::string& name);
 
-/// The same for who needs one. Throws Error with the nearest name.
+/// The same, but a model must exist. Throws Error with the nearest name.
 std::string need_model(const std::string& name);
 
 /// The model in that folder. Throws Error as need_model and Model::open do.

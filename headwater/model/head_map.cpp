@@ -1,5 +1,7 @@
 #include "headwater/model/head_map.h"
 
+#include "headwater/source/resolve_head.h"
+
 namespace headwater {
 
 kernel::HeadMap head_map(const Fuse& fuse, int heads, int layer, const std::string& name,

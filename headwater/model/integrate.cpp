@@ -9,7 +9,7 @@ namespace headwater {
 namespace {
 
 // The target's logit, or the difference of two, in another run.
-double value_of(const Head& head, const Trace& run, const Target& target) {
+double value_of(const OutputHead& head, const Trace& run, const Target& target) {
   const auto value = [&](const Logit& logit) {
     const MatrixView finished = run.finished;
     return double{head.logits(head.by_row() ? finished.rows(logit.row, 1) : finished)(0, logit.id)};
@@ -18,9 +18,9 @@ double value_of(const Head& head, const Trace& run, const Target& target) {
 }
 
 // Whether a token belongs to the text itself; nothing is known of ids.
-bool is_given(const Description& example, int token) {
+bool is_given(const Description& described, int token) {
   const auto t = static_cast<size_t>(token);
-  return t >= example.places.size() || example.places[t].text >= 0;
+  return t >= described.places.size() || described.places[t].text >= 0;
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "headwater/core/error.h"
-#include "headwater/model/head.h"
 #include "headwater/model/model.h"
 #include "headwater/model/model_input.h"
+#include "headwater/model/output_head.h"
 #include "headwater/source/source.h"
 
 namespace headwater {
@@ -44,7 +44,7 @@ class ModelBatch : public Batch {
     TextInput text;
     Pixels pixels;  // empty for a text
     std::vector<std::string> notes;
-    std::shared_ptr<const Head> head;  // null: the model's own
+    std::shared_ptr<const OutputHead> head;  // null: the model's own
   };
   /// `what` the text is called in errors.
   Item text_item(const std::string& text, const ModelInput& input, const std::string& what) const;

@@ -31,7 +31,7 @@ int block_of(int64_t n) {
 }  // namespace
 
 ModelSource::ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-                         std::vector<std::string> notes, std::shared_ptr<const Head> head,
+                         std::vector<std::string> notes, std::shared_ptr<const OutputHead> head,
                          std::shared_ptr<Pack> pack, size_t place)
     : owned_(std::move(model)),
       model_(*owned_),
@@ -42,7 +42,7 @@ ModelSource::ModelSource(std::shared_ptr<const Model> model, Description descrip
       pack_(std::move(pack)),
       place_(place) {}
 
-const Head& ModelSource::head() const { return head_ ? *head_ : model_.classifier(); }
+const OutputHead& ModelSource::head() const { return head_ ? *head_ : model_.classifier(); }
 
 std::vector<std::string> ModelSource::notes() const {
   std::vector<std::string> all = model_.architecture().notes;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "headwater/model/forward.h"
-#include "headwater/model/head.h"
+#include "headwater/model/output_head.h"
 #include "headwater/model/pack.h"
 #include "headwater/model/propagation.h"
 #include "headwater/model/trace.h"
@@ -30,7 +30,7 @@ class ModelSource : public Source, public Differentiable {
   /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
   /// A text may be text `place` of a pack, which the other sources of the pack share.
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
-              std::vector<std::string> notes = {}, std::shared_ptr<const Head> head = {},
+              std::vector<std::string> notes = {}, std::shared_ptr<const OutputHead> head = {},
               std::shared_ptr<Pack> pack = {}, size_t place = 0);
   ~ModelSource() override;
 
@@ -57,7 +57,7 @@ class ModelSource : public Source, public Differentiable {
   /// Its maps, if its pack has them; else empty.
   std::span<const Matrix> packed(const Fuse& fuse, Range range);
   /// Throws Error as Model::classifier does.
-  const Head& head() const;
+  const OutputHead& head() const;
   void keep(int end);
   void attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const;
   /// The last hidden states, after a pass through all layers.
@@ -96,7 +96,7 @@ class ModelSource : public Source, public Differentiable {
   Description description_;
   Input input_;
   std::vector<std::string> notes_;
-  std::shared_ptr<const Head> head_;
+  std::shared_ptr<const OutputHead> head_;
   std::shared_ptr<Pack> pack_;  // null if the input runs on its own
   size_t place_ = 0;            // in the pack
   Matrix deciding_;       // finished rows of the last layer; none before a pass through all layers

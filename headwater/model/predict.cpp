@@ -50,21 +50,21 @@ size_t largest_but(const std::vector<double>& logits, size_t but) {
 
 }  // namespace
 
-std::optional<Range> deciding_rows(const Model& model, const Description& example) {
+std::optional<Range> deciding_rows(const Model& model, const Description& described) {
   const Classifier* classifier = usable_classifier(model);
-  const int n = static_cast<int>(example.tokens.size());
+  const int n = static_cast<int>(described.tokens.size());
   if (!classifier || n == 0) return {};
   switch (classifier->kind()) {
     case PredictionKind::classes: {
-      const int row = classifier->row(example.ids, n);
+      const int row = classifier->row(described.ids, n);
       return classifier->by_row() ? Range{row, row + 1} : Range{0, n};
     }
     case PredictionKind::next_words:
       return Range{n - 1, n};
     case PredictionKind::masked_words: {
-      if (std::ranges::count_if(example.tokens, is_mask_token) != 1) return {};
-      const auto mask = std::ranges::find_if(example.tokens, is_mask_token);
-      const int row = static_cast<int>(mask - example.tokens.begin());
+      if (std::ranges::count_if(described.tokens, is_mask_token) != 1) return {};
+      const auto mask = std::ranges::find_if(described.tokens, is_mask_token);
+      const int row = static_cast<int>(mask - described.tokens.begin());
       return Range{row, row + 1};
     }
     case PredictionKind::token_classes:

@@ -6,12 +6,12 @@
 //
 // In relevance, |v| is a constant, as the standard deviation of a norm is.
 #pragma once
-#include "headwater/model/head.h"
+#include "headwater/model/output_head.h"
 #include "headwater/model/pooling.h"
 
 namespace headwater {
 
-class Similarity : public Head {
+class Similarity : public OutputHead {
  public:
   struct Scale {
     float factor = 1, offset = 0;

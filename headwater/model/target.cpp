@@ -29,7 +29,7 @@ int checked(const Model& model, int outputs, int id, const char* what) {
   return id;
 }
 
-int class_of(const Model& model, const Head& head, const std::string& text) {
+int class_of(const Model& model, const OutputHead& head, const std::string& text) {
   const std::vector<std::string>& labels = model.architecture().labels;
   for (size_t k = 0; k < labels.size(); ++k)
     if (labels[k] == text) return checked(model, head.outputs(), static_cast<int>(k), "class");
@@ -44,25 +44,25 @@ int class_of(const Model& model, const Head& head, const std::string& text) {
 // The logits that a target may name.
 class Choice {
  public:
-  Choice(const Model& model, const Head& head, const Description& example, std::optional<int> row,
-         MatrixView finished)
+  Choice(const Model& model, const OutputHead& head, const Description& described,
+         std::optional<int> row, MatrixView finished)
       : model_(model), head_(head), n_(finished.rows()) {
     switch (head.kind()) {
-      case Head::Kind::classes:
-      case Head::Kind::similarity:
-        first_ = head.row(example.ids, n_);
+      case OutputHead::Kind::classes:
+      case OutputHead::Kind::similarity:
+        first_ = head.row(described.ids, n_);
         logits_ = head.logits(head.by_row() ? finished.rows(first_, 1) : finished);
         break;
-      case Head::Kind::masked_words:
-        first_ = row ? *row : place_of_mask(example);
+      case OutputHead::Kind::masked_words:
+        first_ = row ? *row : place_of_mask(described);
         logits_ = head.logits(finished.rows(first_, 1));
         break;
-      case Head::Kind::next_words:
+      case OutputHead::Kind::next_words:
         first_ = row.value_or(n_ - 1);
         logits_ = head.logits(finished.rows(first_, 1));
         break;
-      case Head::Kind::token_classes:
-      case Head::Kind::answers:
+      case OutputHead::Kind::token_classes:
+      case OutputHead::Kind::answers:
         first_ = row.value_or(0);
         logits_ = head.logits(row ? finished.rows(first_, 1) : finished);
         break;
@@ -73,16 +73,16 @@ class Choice {
   Logit find(const std::string& text, const Logit* other) const {
     if (text == "best") return largest(other, {});
     switch (head_.kind()) {
-      case Head::Kind::classes:
-      case Head::Kind::token_classes:
+      case OutputHead::Kind::classes:
+      case OutputHead::Kind::token_classes:
         return largest(other, class_of(model_, head_, text));
-      case Head::Kind::answers:
+      case OutputHead::Kind::answers:
         return answer_of(text, other);
-      case Head::Kind::similarity:
+      case OutputHead::Kind::similarity:
         fail("{}: compares two inputs, expected no `target` such as '{}'; leave it out",
              model_.name(), text);
-      case Head::Kind::masked_words:
-      case Head::Kind::next_words:
+      case OutputHead::Kind::masked_words:
+      case OutputHead::Kind::next_words:
         return largest(other, word_number(model_, head_.outputs(), text));
     }
     return {};
@@ -91,7 +91,7 @@ class Choice {
  private:
   // The largest of all logits, or of those with this id.
   Logit largest(const Logit* other, std::optional<int> id) const {
-    const bool one_row = other && head_.kind() == Head::Kind::token_classes;
+    const bool one_row = other && head_.kind() == OutputHead::Kind::token_classes;
     int best_row = -1, best = -1;
     for (int r = 0; r < logits_.rows(); ++r) {
       if (one_row && first_ + r != other->row) continue;
@@ -114,10 +114,10 @@ class Choice {
 
   // NaN if not all logits that compete are known: the starts of answers, with one row asked for.
   double probability(int r, int id) const {
-    if (head_.kind() != Head::Kind::answers)
+    if (head_.kind() != OutputHead::Kind::answers)
       return class_probability(
           {logits_.row(r).begin(), logits_.row(r).end()}, static_cast<size_t>(id),
-          head_.kind() == Head::Kind::classes && model_.architecture().several_labels);
+          head_.kind() == OutputHead::Kind::classes && model_.architecture().several_labels);
     if (logits_.rows() < n_) return std::numeric_limits<double>::quiet_NaN();
     std::vector<double> beside;
     for (int t = 0; t < n_; ++t) beside.push_back(double{logits_(t, id)});
@@ -145,10 +145,10 @@ class Choice {
     return logit(place - first_, id);
   }
 
-  int place_of_mask(const Description& example) const {
+  int place_of_mask(const Description& described) const {
     std::vector<int> places;
     for (int t = 0; t < n_; ++t)
-      if (is_mask_token(example.tokens[static_cast<size_t>(t)])) places.push_back(t);
+      if (is_mask_token(described.tokens[static_cast<size_t>(t)])) places.push_back(t);
     if (places.size() == 1) return places[0];
     fail("{}: has {} mask tokens in this input, expected one, to predict a word there; {}",
          model_.name(), places.size(),
@@ -157,7 +157,7 @@ class Choice {
   }
 
   const Model& model_;
-  const Head& head_;
+  const OutputHead& head_;
   int n_;
   int first_ = 0;  // the token of the first row of logits
   Matrix logits_;
@@ -165,18 +165,18 @@ class Choice {
 
 }  // namespace
 
-std::string logit_name(const Model& model, const Head& head, int row, int id) {
+std::string logit_name(const Model& model, const OutputHead& head, int row, int id) {
   const std::vector<std::string>& labels = model.architecture().labels;
   switch (head.kind()) {
-    case Head::Kind::answers:
+    case OutputHead::Kind::answers:
       return fmt::format("{}:{}", id == 0 ? "start" : "end", row);
-    case Head::Kind::masked_words:
-    case Head::Kind::next_words:
+    case OutputHead::Kind::masked_words:
+    case OutputHead::Kind::next_words:
       return model.token_name(id);
-    case Head::Kind::similarity:
+    case OutputHead::Kind::similarity:
       return head.label();
-    case Head::Kind::classes:
-    case Head::Kind::token_classes:
+    case OutputHead::Kind::classes:
+    case OutputHead::Kind::token_classes:
       break;
   }
   if (labels.size() == static_cast<size_t>(head.outputs())) return labels[static_cast<size_t>(id)];
@@ -210,15 +210,15 @@ int word_number(const Model& model, int words, const std::string& text) {
       pieces.empty() ? "no tokens" : fmt::format("'{}'", fmt::join(pieces, "' '")));
 }
 
-void check_class(const Model& model, const Head& head, const std::string& text) {
+void check_class(const Model& model, const OutputHead& head, const std::string& text) {
   if (text != "best" &&
-      (head.kind() == Head::Kind::classes || head.kind() == Head::Kind::token_classes))
+      (head.kind() == OutputHead::Kind::classes || head.kind() == OutputHead::Kind::token_classes))
     class_of(model, head, text);
 }
 
-Target choose_target(const Model& model, const Head& head, const Description& example,
+Target choose_target(const Model& model, const OutputHead& head, const Description& described,
                      const TargetRequest& request, MatrixView finished) {
-  const Choice choice(model, head, example, request.row, finished);
+  const Choice choice(model, head, described, request.row, finished);
   Target target{choice.find(request.target, nullptr), {}};
   if (request.against.empty()) return target;
   target.against = choice.find(request.against, &target.logit);

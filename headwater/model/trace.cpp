@@ -64,7 +64,7 @@ Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
 
 namespace {
 
-void add_logit(const Head& head, MatrixView finished, const Logit& logit, float weight,
+void add_logit(const OutputHead& head, MatrixView finished, const Logit& logit, float weight,
                Propagation& how, MatrixSpan gradient) {
   if (head.by_row())
     head.backward(finished.rows(logit.row, 1), logit.id, weight, how, gradient.rows(logit.row, 1));
@@ -74,7 +74,7 @@ void add_logit(const Head& head, MatrixView finished, const Logit& logit, float 
 
 }  // namespace
 
-void add_target(const Head& head, MatrixView finished, const Target& target, Propagation& how,
+void add_target(const OutputHead& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient) {
   add_logit(head, finished, target.logit, 1, how, gradient);
   if (target.against) add_logit(head, finished, *target.against, -1, how, gradient);

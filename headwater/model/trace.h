@@ -6,7 +6,7 @@
 
 #include "headwater/model/backward.h"
 #include "headwater/model/forward.h"
-#include "headwater/model/head.h"
+#include "headwater/model/output_head.h"
 #include "headwater/source/gradient.h"
 
 namespace headwater {
@@ -34,7 +34,7 @@ void run_checked(const Model& model, Matrix embedded, int end,
 
 /// Adds the gradient of the target to `gradient`, that of `finished`, the Trace::finished of one
 /// input. The logit against the target is subtracted.
-void add_target(const Head& head, MatrixView finished, const Target& target, Propagation& how,
+void add_target(const OutputHead& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient);
 
 /// out[t] = x(t) . gradient(t), summed in double.

@@ -186,7 +186,7 @@ void write_standard_output(const Results& results, const WriteOptions& options) 
   const auto check = [](bool done) {
     if (!done)
       fail(
-          "standard output: could not be written ({}), expected room for the result; use -o with a "
+          "standard output: could not be written ({}), expected room for the result; write to a "
           "file",
           std::strerror(errno));
   };

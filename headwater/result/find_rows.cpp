@@ -8,6 +8,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/result/token_text.h"
 #include "headwater/result/words.h"
 #include "headwater/source/mask.h"

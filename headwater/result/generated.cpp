@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headwater/core/fail.h"
+#include "headwater/layer/resolve.h"
 
 namespace headwater {
 namespace {

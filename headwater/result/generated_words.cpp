@@ -7,6 +7,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/result/merge.h"
+#include "headwater/result/merge_tokens.h"
 #include "headwater/result/words.h"
 
 namespace headwater {

@@ -10,6 +10,7 @@
 #include "headwater/core/utf8.h"
 #include "headwater/result/columns.h"
 #include "headwater/result/merge.h"
+#include "headwater/result/merge_tokens.h"
 #include "headwater/result/token_class.h"
 #include "headwater/result/token_text.h"
 

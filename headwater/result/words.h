@@ -19,8 +19,6 @@ namespace headwater {
 std::vector<Range> words_of(const Description& source);
 /// The text of each of these words.
 std::vector<std::string> word_names(const Description& source, const std::vector<Range>& words);
-/// Puts words in the place of a source's tokens, and their places in that of the tokens'.
-void merge_tokens(Description& source, const std::vector<Range>& words);
 
 /// The result by words. The columns of a word's pieces are added. If the result has all rows, the
 /// rows of a word are averaged; if it has some, each stays that of its piece, and a note says so.

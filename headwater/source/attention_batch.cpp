@@ -50,7 +50,7 @@ AttentionBatch::AttentionBatch(Arrays given, ReadOptions how)
   const size_t n = static_cast<size_t>(stack.n);
   if (!read.tokens.empty()) {
     if (read.tokens.size() != n)
-      fail("{}: {} tokens were given, expected {}, one for each position; check the token file",
+      fail("{}: {} tokens were given, expected {}, one for each position; check the tokens",
            arrays.name, read.tokens.size(), n);
     arrays.tokens = Tokens{read.tokens, 1};
   } else if (arrays.tokens) {

@@ -7,6 +7,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/parallel.h"
 #include "headwater/kernel/maps.h"
+#include "headwater/source/resolve_head.h"
 
 namespace headwater {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/source/resolve_head.h"
 
 namespace headwater {
 

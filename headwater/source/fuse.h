@@ -22,10 +22,6 @@ inline constexpr Fuse Fuse::min = {Fuse::Kind::min, 0};
 /// Parses "mean", "max", "min" or "head:K". Throws Error (usage) for anything else.
 Fuse parse_fuse(std::string_view text);
 
-/// The index of the one head that `fuse` names, in a layer with `heads` heads. Throws Error if it
-/// does not exist; `name` is the source's.
-int resolve_head(const Fuse& fuse, int heads, int layer, const std::string& name);
-
 /// The text that parse_fuse reads.
 std::string to_string(const Fuse& fuse);
 

@@ -8,7 +8,7 @@ namespace headwater {
 Differentiable& differentiable(Source& source) {
   if (Differentiable* output = source.differentiable()) return *output;
   fail(
-      "{}: is only attention, expected a model, whose output can be followed; give a model "
+      "{}: has only attention, expected a model with an output to explain; give a model "
       "directory and a text or an image",
       source.description().name);
 }

@@ -14,6 +14,7 @@
 #include "headwater/kernel/cuda/layer.h"
 #include "headwater/kernel/cuda/pairs.h"
 #include "headwater/source/fuse.h"
+#include "headwater/source/resolve_head.h"
 #include "python/binding/binding.h"
 
 namespace headwater::python {

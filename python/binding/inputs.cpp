@@ -73,22 +73,22 @@ ReadOptions read_options(std::string axes, Words tokens, bool any_sums, bool nan
   return read;
 }
 
-Dictionary example_of(const Inputs& inputs, int item) {
+Dictionary describe(const Inputs& inputs, int item) {
   const std::unique_ptr<Source> source = inputs.batch->item(item);
-  const Description& example = source->description();
+  const Description& described = source->description();
   Dictionary out;
-  out["kind"] = example.kind;
-  out["name"] = example.name;
-  out["layers"] = example.layers;
-  out["heads"] = example.heads;
-  out["tokens"] = example.tokens;
-  out["item"] = example.item;
-  out["items"] = example.items;
-  out["padded"] = example.padded;
-  out["ids"] = example.ids;
-  out["causal"] = example.causal;
+  out["kind"] = described.kind;
+  out["name"] = described.name;
+  out["layers"] = described.layers;
+  out["heads"] = described.heads;
+  out["tokens"] = described.tokens;
+  out["item"] = described.item;
+  out["items"] = described.items;
+  out["padded"] = described.padded;
+  out["ids"] = described.ids;
+  out["causal"] = described.causal;
   nb::list places;
-  for (const TokenPlace& place : example.places)
+  for (const TokenPlace& place : described.places)
     places.append(nb::make_tuple(place.text, place.begin, place.end));
   out["places"] = places;
   return out;
@@ -134,7 +134,7 @@ void bind_inputs(nb::module_& module) {
       .def_prop_ro(
           "reading", [](const Inputs& self) { return self.batch->reading(); },
           "How the arrays were read, in one line.")
-      .def("example", &example_of, "item"_a, "What is known about an item before it is read.");
+      .def("describe", &describe, "item"_a, "What is known about an item before it is read.");
 
   nb::class_<OpenModel>(module, "Model", "A model that is opened once, for many inputs.")
       .def(

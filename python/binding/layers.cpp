@@ -10,6 +10,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/kernel/kernel.h"
+#include "headwater/method/target_tracker.h"
 #include "headwater/method/tracker.h"
 #include "headwater/model/head_map.h"
 #include "python/binding/arrays.h"
@@ -115,12 +116,63 @@ class CheckedTracker {
   int layers_, positions_;
 };
 
-nb::ndarray<nb::numpy, const float, nb::ndim<2>> rolled(nb::handle_t<CheckedTracker> owner,
-                                                        int layer) {
-  const MatrixView view = nb::cast<const CheckedTracker&>(owner).rolled(layer);
+using View = nb::ndarray<nb::numpy, const float, nb::ndim<2>>;
+
+View view_in(nb::handle owner, MatrixView view) {
   return {
       view.data(), {static_cast<size_t>(view.rows()), static_cast<size_t>(view.columns())}, owner};
 }
+
+View rolled(nb::handle_t<CheckedTracker> owner, int layer) {
+  return view_in(owner, nb::cast<const CheckedTracker&>(owner).rolled(layer));
+}
+
+// A whole target beside its source: every layer takes all of its rows at once.
+class WholeTarget {
+ public:
+  WholeTarget(int layers, int source, int positions, const Options& options)
+      : tracker_(layers, source, positions, options),
+        layers_(layers),
+        source_(static_cast<size_t>(source)),
+        positions_(static_cast<size_t>(positions)) {}
+
+  void encode(const Out& map) {
+    check("encode", map, source_, source_);
+    nb::gil_scoped_release release;
+    tracker_.encode(span_of(map));
+  }
+
+  void push(const Out& rows, const Out& across) {
+    if (done_ == layers_) fail("push: has {} layers, expected no more", layers_);
+    if (tracker_.encoder().rows() == 0) fail("push: came before encode, expected it first");
+    check("push", rows, positions_, positions_);
+    check("push", across, positions_, source_);
+    nb::gil_scoped_release release;
+    tracker_.push(done_, span_of(rows));
+    tracker_.push_across(done_++, span_of(across));
+  }
+
+  MatrixView target() const { return tracker_.target(last()); }
+  MatrixView source() const { return tracker_.source(last()); }
+  MatrixView encoder() const { return tracker_.encoder(); }
+  int empty_rows() const { return tracker_.empty_rows(); }
+
+ private:
+  int last() const {
+    if (done_ == 0) fail("TargetTracker: has no layer yet, expected a push before");
+    return done_ - 1;
+  }
+
+  static void check(const char* what, const Out& found, size_t rows, size_t columns) {
+    if (found.shape(0) != rows || found.shape(1) != columns)
+      fail("{}: was given {} x {}, expected {} x {}", what, found.shape(0), found.shape(1), rows,
+           columns);
+  }
+
+  TargetTracker tracker_;
+  int layers_, done_ = 0;
+  size_t source_, positions_;
+};
 
 }  // namespace
 
@@ -148,6 +200,25 @@ void bind_layers(nb::module_& module) {
            "The rows of a layer so far, [positions, prompt], without a copy.")
       .def_prop_ro("range", &CheckedTracker::range, "The layers: first, and one past the last.")
       .def_prop_ro("empty_rows", &CheckedTracker::empty_rows,
+                   "How many rows had nothing to divide by.");
+  using Whole = nb::handle_t<WholeTarget>;
+  const auto part = [](MatrixView (WholeTarget::*which)() const) {
+    return [which](Whole owner) {
+      return view_in(owner, (nb::cast<const WholeTarget&>(owner).*which)());
+    };
+  };
+  nb::class_<WholeTarget>(module, "TargetTracker", "Rollout of a target text beside its source.")
+      .def(nb::init<int, int, int, const Options&>(), "layers"_a, "source"_a, "positions"_a,
+           "options"_a, "`layers` of the decoder, `source` tokens and `positions` of the target.")
+      .def("encode", &WholeTarget::encode, "map"_a,
+           "Takes the fused attention of the encoder's next layer, which it overwrites.")
+      .def("push", &WholeTarget::push, "rows"_a, "across"_a,
+           "Takes the decoder's next layer: the fused attention of the target to itself and to the "
+           "source. Overwrites both.")
+      .def_prop_ro("target", part(&WholeTarget::target), "[positions, positions], without a copy.")
+      .def_prop_ro("source", part(&WholeTarget::source), "[positions, source], without a copy.")
+      .def_prop_ro("encoder", part(&WholeTarget::encoder), "[source, source], without a copy.")
+      .def_prop_ro("empty_rows", &WholeTarget::empty_rows,
                    "How many rows had nothing to divide by.");
 }
 

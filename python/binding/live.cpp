@@ -10,6 +10,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/threads.h"
+#include "headwater/source/resolve_head.h"
 #include "python/binding/binding.h"
 #include "python/binding/openmp.h"
 
@@ -23,25 +24,25 @@ constexpr int block_rows = 256;
 
 class LiveSource : public Source {
  public:
-  LiveSource(Description example, nb::handle rows, nb::handle notes)
-      : example_(std::move(example)), rows_(rows), notes_(notes) {}
-  const Description& description() const override { return example_; }
+  LiveSource(Description described, nb::handle rows, nb::handle notes)
+      : description_(std::move(described)), rows_(rows), notes_(notes) {}
+  const Description& description() const override { return description_; }
 
   std::vector<std::string> notes() const override {
     nb::gil_scoped_acquire acquire;
     if (notes_.is_none()) return {};
-    return nb::cast<std::vector<std::string>>(notes_(example_.item));
+    return nb::cast<std::vector<std::string>>(notes_(description_.item));
   }
 
   void layers(Fuse fuse, Range range, Direction direction, const Visit& visit) override {
-    const int n = static_cast<int>(example_.tokens.size());
+    const int n = static_cast<int>(description_.tokens.size());
     each(range, direction, [&](int layer) {
       with_rows(fuse, layer, 0, n, [&](MatrixSpan map) { visit(layer, map); });
     });
   }
 
   void rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) override {
-    const int n = static_cast<int>(example_.tokens.size());
+    const int n = static_cast<int>(description_.tokens.size());
     each(range, direction, [&](int layer) {
       for (int first = 0; first < n; first += block_rows) {
         const int count = std::min(block_rows, n - first);
@@ -62,14 +63,15 @@ class LiveSource : public Source {
   // The function runs with the GIL held; what is done with its rows runs without it.
   template <class Do>
   void with_rows(Fuse fuse, int layer, int first, int count, Do act) {
-    const int heads = example_.heads[static_cast<size_t>(layer)];
-    if (fuse.kind == Fuse::Kind::head) fuse.head = resolve_head(fuse, heads, layer, example_.name);
+    const int heads = description_.heads[static_cast<size_t>(layer)];
+    if (fuse.kind == Fuse::Kind::head)
+      fuse.head = resolve_head(fuse, heads, layer, description_.name);
     nb::gil_scoped_acquire acquire;
-    auto block = nb::cast<Rows>(rows_(example_.item, layer, to_string(fuse), first, count));
-    const auto n = example_.tokens.size();
+    auto block = nb::cast<Rows>(rows_(description_.item, layer, to_string(fuse), first, count));
+    const auto n = description_.tokens.size();
     if (block.shape(0) != static_cast<size_t>(count) || block.shape(1) != n)
       fail("{}: layer {} gave {} x {} numbers, expected {} x {}; this is a mistake in a capture",
-           example_.name, layer, block.shape(0), block.shape(1), count, n);
+           description_.name, layer, block.shape(0), block.shape(1), count, n);
     const MatrixSpan span(block.data(), count, static_cast<int>(n));
     {
       nb::gil_scoped_release release;
@@ -96,29 +98,29 @@ class LiveSource : public Source {
         fail(
             "{}: layer {}, row {} holds a number that is not finite, expected attention; look at "
             "what the model computes there",
-            example_.name, layer, first + r);
+            description_.name, layer, first + r);
     }
   }
 
-  Description example_;
+  Description description_;
   nb::handle rows_, notes_;  // kept alive by Inputs
 };
 
 class LiveBatch : public Batch {
  public:
-  LiveBatch(std::vector<Description> examples, nb::handle rows, nb::handle notes)
-      : examples_(std::move(examples)), rows_(rows), notes_(notes) {}
-  const Description& description() const override { return examples_.front(); }
-  int size() const override { return static_cast<int>(examples_.size()); }
+  LiveBatch(std::vector<Description> descriptions, nb::handle rows, nb::handle notes)
+      : descriptions_(std::move(descriptions)), rows_(rows), notes_(notes) {}
+  const Description& description() const override { return descriptions_.front(); }
+  int size() const override { return static_cast<int>(descriptions_.size()); }
   std::unique_ptr<Source> item(int k) override {
-    return std::make_unique<LiveSource>(examples_[static_cast<size_t>(k)], rows_, notes_);
+    return std::make_unique<LiveSource>(descriptions_[static_cast<size_t>(k)], rows_, notes_);
   }
   std::string reading() const override {
-    return fmt::format("capture, {} layers", examples_.front().layers);
+    return fmt::format("capture, {} layers", descriptions_.front().layers);
   }
 
  private:
-  std::vector<Description> examples_;
+  std::vector<Description> descriptions_;
   nb::handle rows_, notes_;
 };
 
@@ -129,22 +131,22 @@ Inputs from_rows(RowsFunction rows, const std::vector<std::vector<std::string>>&
                  nb::object notes) {
   if (tokens.empty() || heads.empty())
     fail("{}: holds no attention, expected some; run the model inside the capture", name);
-  std::vector<Description> examples;
+  std::vector<Description> descriptions;
   for (const std::vector<std::string>& words : tokens) {
-    Description example;
-    example.kind = "capture";
-    example.name = name;
-    example.tokens = words;
-    example.layers = static_cast<int>(heads.size());
-    example.heads = heads;
-    example.item = static_cast<int>(examples.size());
-    example.items = static_cast<int>(tokens.size());
-    example.padded = padded;
-    example.causal = causal;
-    examples.push_back(std::move(example));
+    Description described;
+    described.kind = "capture";
+    described.name = name;
+    described.tokens = words;
+    described.layers = static_cast<int>(heads.size());
+    described.heads = heads;
+    described.item = static_cast<int>(descriptions.size());
+    described.items = static_cast<int>(tokens.size());
+    described.padded = padded;
+    described.causal = causal;
+    descriptions.push_back(std::move(described));
   }
   return {nb::make_tuple(rows, notes),
-          std::make_unique<LiveBatch>(std::move(examples), rows, notes)};
+          std::make_unique<LiveBatch>(std::move(descriptions), rows, notes)};
 }
 
 }  // namespace

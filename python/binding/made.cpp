@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "headwater/core/fail.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/compare.h"
 #include "headwater/result/generated_words.h"
 #include "headwater/result/words.h"

@@ -7,6 +7,7 @@
 #include "headwater/core/error.h"
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
 #include "headwater/method/flow/flow.h"

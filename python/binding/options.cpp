@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "headwater/layer/resolve.h"
 #include "headwater/result/find_rows.h"
 #include "python/binding/binding.h"
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._engine import set_threads, threads, version
+from ._engine import version
 from .encoder_decoder import EncoderDecoder, encoder_decoder
 from .errors import Error
 from .evaluation import Evaluation, evaluate
 from .generated import Generation, generate, generate_all, generation
+from .machine import set_threads, threads
 from .methods import average, compare, flow, gradient, info, metrics, raw, relevance, rollout, run
 from .result import Attribution, Comparison, Metrics
 from .source import Source, models, open

@@ -41,7 +41,7 @@ class Inputs:
     def reading(self) -> str:
         """How the arrays were read, in one line."""
 
-    def example(self, item: int) -> dict[str, Any]:
+    def describe(self, item: int) -> dict[str, Any]:
         """What is known about an item before it is read."""
 
 class Model:
@@ -275,6 +275,40 @@ class Tracker:
     @property
     def range(self) -> tuple[int, int]:
         """The layers: first, and one past the last."""
+
+    @property
+    def empty_rows(self) -> int:
+        """How many rows had nothing to divide by."""
+
+class TargetTracker:
+    """Rollout of a target text beside its source."""
+
+    def __init__(self, layers: int, source: int, positions: int, options: Options) -> None:
+        """
+        `layers` of the decoder, `source` tokens and `positions` of the target.
+        """
+
+    def encode(self, map: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Takes the fused attention of the encoder's next layer, which it overwrites.
+        """
+
+    def push(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], across: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Takes the decoder's next layer: the fused attention of the target to itself and to the source. Overwrites both.
+        """
+
+    @property
+    def target(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]:
+        """[positions, positions], without a copy."""
+
+    @property
+    def source(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]:
+        """[positions, source], without a copy."""
+
+    @property
+    def encoder(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]:
+        """[source, source], without a copy."""
 
     @property
     def empty_rows(self) -> int:

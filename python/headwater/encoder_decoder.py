@@ -21,7 +21,6 @@ from .arguments import OptionWords, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .generated import places_of, prompt_of, within
-from .methods import rollout
 from .protocols import Recorded, WithThreeStacks
 from .top import largest
 from .saved import Saved
@@ -162,32 +161,28 @@ def joined(steps: Sequence[Sequence[Array]], begins: list[int], places: list[int
 def compose(encoder: Maps, encoder_layers: int, decoder: Maps, cross: Maps, layers: int, kind: Kind,
             source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None,
             words: Mapping[str, Any]) -> EncoderDecoder:
-    """The equations above; the engine prepares the layers."""
+    """The equations above, by the engine's own tracker."""
     options, _ = split(words)
     refuse(words, "encoder_decoder", REFUSED)
     asked = options.words()
     if asked["discard"] > 0 or asked["preset"] == "metrics":
         raise Error("encoder_decoder: `discard` and `preset` metrics are for one stack of layers; leave them out")
-    r, fuse = asked["residual"], asked["fuse"]
-    own = {word: asked[word] for word in ("residual", "empty", "divide")}
-    # Cross attention has no diagonal, so it takes no residual, and an empty row stays zero.
-    across = _engine.Options(residual=0, empty="zero", divide=asked["divide"])
-    encoded = rollout([encoder(layer, fuse) for layer in range(encoder_layers)], sums="any", **own)
-    E, T, S, empty = np.asarray(encoded), None, None, 0
+
+    def read(maps: Maps, layer: int) -> NumPyArray:
+        return finite(np.array(maps(layer, asked["fuse"]), dtype=np.float32, order="C"), layer, "encoder_decoder")
+
+    across = read(cross, 0)
+    tracker = _engine.TargetTracker(layers, across.shape[1], across.shape[0], options)
+    for layer in range(encoder_layers):
+        tracker.encode(read(encoder, layer))
     for layer in range(layers):
-        A = finite(np.array(decoder(layer, fuse), dtype=np.float32, order="C"), layer)
-        C = finite(np.array(cross(layer, fuse), dtype=np.float32, order="C"), layer)
-        empty += _engine.prepare_layer(A, options)
-        _engine.prepare_rows(C, 0, across)
-        T = A if T is None else A @ T
-        S = np.zeros_like(C) if S is None else A @ S
-        T, S = r * T, r * S + (1 - r) * (C @ E)
-    assert T is not None and S is not None
+        tracker.push(read(decoder, layer), across if layer == 0 else read(cross, layer))
+    T, S, E = (np.array(view) for view in (tracker.target, tracker.source, tracker.encoder))
     names = [str(j) for j in range(S.shape[1])] if source_tokens is None else [str(one) for one in source_tokens]
     made = [str(j) for j in range(len(T))] if target_tokens is None else [str(one) for one in target_tokens]
     if len(names) != S.shape[1] or len(made) != len(T):
         raise Error(f"encoder_decoder: {len(names)} source and {len(made)} target tokens were given, expected "
                     f"{S.shape[1]} and {len(T)}; give those of the same texts")
-    target, source, whole = (kind.back(np.ascontiguousarray(one, dtype=np.float32)) for one in (T, S, E))
-    notes = encoded.notes + ([_engine.empty_rows_note(empty, options)] if empty else [])
+    target, source, whole = (kind.back(one) for one in (T, S, E))
+    notes = [_engine.empty_rows_note(tracker.empty_rows, options)] if tracker.empty_rows else []
     return EncoderDecoder(target, source, whole, names, made, asked, notes)

@@ -35,25 +35,25 @@ class Source:
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def example(self, item: int = 0) -> dict[str, Any]:
+    def describe(self, item: int = 0) -> dict[str, Any]:
         """What is known about an item before it is read."""
-        return self.inputs.example(item)
+        return self.inputs.describe(item)
 
     @property
     def tokens(self) -> list[str] | list[list[str]]:
         """The tokens of the input, without padding; of a batch, a list for each item."""
-        lists: list[list[str]] = [self.example(item)["tokens"] for item in range(len(self))]
+        lists: list[list[str]] = [self.describe(item)["tokens"] for item in range(len(self))]
         return lists if self.batch else lists[0]
 
     @property
     def layers(self) -> int:
         """How many layers there are."""
-        return int(self.example()["layers"])
+        return int(self.describe()["layers"])
 
     @property
     def heads(self) -> list[int]:
         """How many heads each layer has."""
-        return list(self.example()["heads"])
+        return list(self.describe()["heads"])
 
     @property
     def reading(self) -> str:

@@ -77,11 +77,11 @@ def begins_of(steps: Sequence[Any]) -> list[int]:
     return begins
 
 
-def finite(rows: NumPyArray, layer: int) -> NumPyArray:
-    """The rows. Raises if one of them holds a number that is not finite."""
-    if not np.isfinite(rows).all():
-        raise Error(f"generate: layer {layer} holds a number that is not finite, expected probabilities; the model "
-                    "computed it: check its weights and precision")
+def finite(rows: NumPyArray, layer: int, what: str = "generate") -> NumPyArray:
+    """The rows. Raises, in the name of `what`, if a number is negative or not finite."""
+    if not (np.isfinite(rows).all() and (rows >= 0).all()):
+        raise Error(f"{what}: layer {layer} holds a number that is negative or not finite, expected probabilities; the "
+                    "model computed it: check its weights and precision")
     return rows
 
 

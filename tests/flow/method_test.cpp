@@ -219,7 +219,7 @@ TEST(Flow, SaysWhenItSaysNothingAboutTheOutputToken) {
   InMemory deep(attention_of(stack_of("bert", 24, 12, 1)));
   const Attribution result = flow(*deep.item(), as_they_are());
   EXPECT_TRUE(has_note(result, "100 % of the values")) << result.notes.size();
-  EXPECT_TRUE(has_note(result, "flow over fewer layers does"));
+  EXPECT_TRUE(has_note(result, "use flow over fewer layers"));
   Options shallow = as_they_are();
   shallow.layers = {0, 2};
   EXPECT_FALSE(has_note(flow(*deep.item(), shallow), "of the pairs"));

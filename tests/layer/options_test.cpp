@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "headwater/layer/resolve.h"
 #include "tests/support/expect_error.h"
 
 namespace headwater {

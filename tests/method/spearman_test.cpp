@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "headwater/method/average_ranks.h"
+
 namespace headwater {
 namespace {
 

@@ -164,7 +164,7 @@ def test_everything_can_be_written(models, tmp_path):
 
 
 def test_what_cannot_be_differentiated_says_so(models, fox):
-    assert "is only attention" in fails(1, "gradient", fox)
+    assert "has only attention" in fails(1, "gradient", fox)
     assert "saved from BertModel" in fails(1, "gradient", models / "bare", "--text", "the cat")
     said = ["gradient", models / "classes", "--ids", IDS]
     assert "has no class 'plurall'; did you mean 'plural'?" in fails(1, *said, "--target", "plurall")

@@ -1,4 +1,4 @@
-"""Memory stays at a few n x n matrices, whatever the numbers of layers and heads: files are mapped and passed through.
+"""Memory stays at a few n x n matrices, regardless of the number of layers and heads: files are mapped and passed through.
 
 What counts is anonymous memory (RssAnon), sampled while the command runs: pages of the mapped file belong to the system
 and can be dropped at any time. How much of the file is resident at once is printed beside it.

@@ -121,7 +121,7 @@ def test_bad_input_gets_one_sentence(status, words, parts, tmp_path):
 
 def test_sources_that_have_no_output_are_refused(models, tmp_path):
     np.save(tmp_path / "a.npy", np.full((2, 3, 3), 1 / 3, np.float32))
-    assert "is only attention" in fails(1, "relevance", tmp_path / "a.npy")
+    assert "has only attention" in fails(1, "relevance", tmp_path / "a.npy")
     assert "expected a classifier" in fails(1, "relevance", models / "bare", "--ids", IDS)
     assert "no tokens" in fails(1, "relevance", "verb-number", "--text", " ")
     assert "no mask token" in fails(1, "relevance", "facts", "--prompt", STORY, "--rule", "integrated")

@@ -39,7 +39,7 @@ def test_the_other_columns_say_what_the_values_belong_to():
     for k, text in enumerate(TEXTS):
         result = hw.relevance("verb-number", text=text)
         assert found["tokens"][k] == source.tokens[k] and found["length"][k] == len(source.tokens[k])
-        assert found["token_ids"][k] == source.example(k)["ids"]
+        assert found["token_ids"][k] == source.describe(k)["ids"]
         assert found["row"][k] == result.rows[0] and found["target"][k] == result.relevance["target"]["name"]
         words = [text.encode()[begin:end].decode() for begin, end in zip(found["starts"][k], found["ends"][k])]
         assert words == [""] + text.split() + [""] * (len(words) - 1 - len(text.split()))

@@ -63,6 +63,14 @@ def test_help_shows_every_keyword_and_says_what_it_is_for():
     assert all(f"{word}:" in text for word in ("residual", "discard", "layers", "row", "attention_mask", "item"))
 
 
+@pytest.mark.parametrize("count", [0, -1, 1025, 10**12, "2", 1.5, None])
+def test_set_threads_refuses_what_is_no_number_of_threads(count):
+    before = hw.threads()
+    with pytest.raises(hw.Error, match="expected 1 to 1024"):
+        hw.set_threads(count)
+    assert hw.threads() == before
+
+
 def test_the_keywords_that_help_shows_are_taken(stack):
     shown = inspect.signature(hw.rollout).parameters
     assert hw.rollout(stack, **{name: one.default for name, one in shown.items() if name != "attention"}).shape == (6, 6)

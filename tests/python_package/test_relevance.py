@@ -70,7 +70,7 @@ def test_what_cannot_be_is_refused(words, message):
 
 
 def test_attention_alone_has_no_relevance():
-    with pytest.raises(hw.Error, match="is only attention"):
+    with pytest.raises(hw.Error, match="has only attention"):
         hw.relevance(np.full((2, 3, 3), 1 / 3, np.float32))
 
 

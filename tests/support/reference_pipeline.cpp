@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "headwater/layer/resolve.h"
+
 namespace headwater::test {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/evaluate/layered_rows.h"
 #include "headwater/method/evaluate/truth.h"
 #include "headwater/method/spearman.h"
@@ -65,27 +66,27 @@ double share_of(const std::vector<int>& given, const std::vector<bool>& truth) {
 }
 
 // The tokens of C.
-std::vector<int> counted_tokens(const Description& example, const Question& question, int row) {
+std::vector<int> counted_tokens(const Description& described, const Question& question, int row) {
   std::vector<int> out;
-  for (int j = 0; j < static_cast<int>(example.tokens.size()); ++j) {
+  for (int j = 0; j < static_cast<int>(described.tokens.size()); ++j) {
     const size_t k = static_cast<size_t>(j);
-    const bool seen = !(example.causal.value_or(false) && j > row);
-    const bool place = !example.patches || j >= example.patches->prefix;
+    const bool seen = !(described.causal.value_or(false) && j > row);
+    const bool place = !described.patches || j >= described.patches->prefix;
     if (seen && place && (question.counted.empty() || question.counted[k])) out.push_back(j);
   }
-  if (out.empty()) fail("{}: no token counts, expected at least one; filter less", example.name);
+  if (out.empty()) fail("{}: no token counts, expected at least one; filter less", described.name);
   return out;
 }
 
 // The tokens of D. Throws Error if none of them is a true one.
-std::vector<int> given_of(const Description& example, const std::vector<int>& counted,
+std::vector<int> given_of(const Description& described, const std::vector<int>& counted,
                           const std::vector<bool>& truth) {
-  const std::vector<bool> own = given_tokens(example);
+  const std::vector<bool> own = given_tokens(described);
   std::vector<int> given;
   for (const int j : counted)
     if (own[static_cast<size_t>(j)]) given.push_back(j);
   if (given.empty() || share_of(given, truth) == 0)
-    fail("{}: none of the true tokens counts, expected at least one; filter less", example.name);
+    fail("{}: none of the true tokens counts, expected at least one; filter less", described.name);
   return given;
 }
 
@@ -146,24 +147,24 @@ Evaluator::Evaluator(const Options& options, const EvaluateOptions& what)
 
 void Evaluator::add(Source& source, const Question& question) {
   const Stopwatch whole;
-  const Description& example = source.description();
-  const Range range = resolve(options_.layers, example.layers, example.name);
+  const Description& described = source.description();
+  const Range range = resolve(options_.layers, described.layers, described.name);
   std::optional<int> asked;
   if (options_.row.kind != Row::Kind::all)
-    asked = find_one_row(options_.row, example.tokens, example.name);
+    asked = find_one_row(options_.row, described.tokens, described.name);
   const TargetRequest target{question.target, "",
                              question.target_row ? question.target_row : asked};
   GradientMaps maps = gradient_maps(source, {target, options_.fuse, range});
 
   ExampleRecord record;
   record.line = question.line;
-  record.tokens = example.tokens;
+  record.tokens = described.tokens;
   record.target = maps.answer.target.logit;
   one_of_two_ = one_of_two_ || differentiable(source).one_of_two();
   record.row = asked.value_or(record.target.row);
   record.gradient = std::move(maps.answer.input.norm);
-  const std::vector<int> counted = counted_tokens(example, question, record.row);
-  record.counted.assign(example.tokens.size(), false);
+  const std::vector<int> counted = counted_tokens(described, question, record.row);
+  record.counted.assign(described.tokens.size(), false);
   for (const int j : counted) record.counted[static_cast<size_t>(j)] = true;
   const std::vector<LayeredRow> rows =
       layered_rows(source, options_, record.row, so_far_.methods, target, maps);
@@ -179,7 +180,7 @@ void Evaluator::add(Source& source, const Question& question) {
   if (what_.blank_out) probabilities.learn(singles);
   if (what_.blank_out || what_.faithfulness) record.probability = probabilities.without({});
   if (what_.blank_out) {
-    record.blank_out.assign(example.tokens.size(), 0.0f);
+    record.blank_out.assign(described.tokens.size(), 0.0f);
     for (const int j : counted)
       record.blank_out[static_cast<size_t>(j)] =
           static_cast<float>(*record.probability - probabilities.without({j}));
@@ -187,14 +188,14 @@ void Evaluator::add(Source& source, const Question& question) {
   const std::vector<NamedValues> values = all_values(rows, record);
   // Everything that can fail comes first, so a failed example leaves no trace.
   std::vector<int> given;
-  if (!question.truth.empty()) given = given_of(example, counted, question.truth);
+  if (!question.truth.empty()) given = given_of(described, counted, question.truth);
   std::vector<Faithfulness> curves;
   if (what_.faithfulness)
     for (const NamedValues& one : values)
       curves.push_back(faithfulness(one.by_layer.back(), counted, probabilities));
 
   if (so_far_.examples.empty()) {
-    so_far_.source = example;
+    so_far_.source = described;
     so_far_.layers = range;
     for (const NamedValues& one : values) all_methods_.push_back(one.name);
   }

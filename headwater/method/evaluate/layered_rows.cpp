@@ -4,6 +4,7 @@
 
 #include "headwater/kernel/maps.h"
 #include "headwater/layer/layers.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/average.h"
 #include "headwater/method/flow/flow.h"
 #include "headwater/method/rollout.h"
@@ -57,8 +58,8 @@ std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int
                                      const TargetRequest& target, GradientMaps& maps) {
   Options one = options;
   one.row = {Row::Kind::index, row};
-  const Description& example = source.description();
-  const Range range = resolve(options.layers, example.layers, example.name);
+  const Description& described = source.description();
+  const Range range = resolve(options.layers, described.layers, described.name);
   const auto wanted = [&](std::string_view method) {
     return std::ranges::find(methods, method) != methods.end();
   };

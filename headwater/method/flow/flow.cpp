@@ -8,6 +8,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/core/stopwatch.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/method/assemble.h"
 #include "headwater/method/flow/capacities.h"
 #include "headwater/method/flow/cut.h"
@@ -58,8 +59,8 @@ Matrix rounded(const DoubleMatrix& values) {
 
 std::string saturation_note(double share) {
   return fmt::format(
-      "{:.3g} % of the values are the most that the input token can take in. They are the same for "
-      "every output token and say nothing about it; flow over fewer layers does",
+      "{:.3g} % of the values are saturated: the input token can take in no more. They are the "
+      "same for every output token and say nothing about it; use flow over fewer layers",
       std::floor(1000 * share) / 10);
 }
 

@@ -53,10 +53,10 @@ std::vector<std::vector<Placed>> lines_of(const Strip& strip, const std::vector<
 }
 
 // The same line from left to right. Scripts that run from right to left do so here too: a text that
-// begins with one is laid out from the right, and what runs the other way is turned within it.
+// begins with one is laid out from the right, and what runs the other way is reversed within it.
 std::vector<Placed> from_left(const std::vector<Placed>& line,
                               const std::vector<ReadingSide>& sides, bool from_right) {
-  const auto turned = [&](size_t k) {
+  const auto reversed = [&](size_t k) {
     return (sides[line[k].piece] == ReadingSide::right) != from_right;
   };
   struct Step {
@@ -65,9 +65,9 @@ std::vector<Placed> from_left(const std::vector<Placed>& line,
   std::vector<Step> steps;
   for (size_t begin = 0; begin < line.size();) {
     size_t end = begin + 1;
-    while (turned(begin) && end < line.size() && turned(end)) ++end;
+    while (reversed(begin) && end < line.size() && reversed(end)) ++end;
     for (size_t k = begin; k < end; ++k)
-      steps.push_back({turned(begin) ? end - 1 - (k - begin) : k, begin});
+      steps.push_back({reversed(begin) ? end - 1 - (k - begin) : k, begin});
     begin = end;
   }
   if (from_right) std::ranges::reverse(steps);

@@ -47,7 +47,8 @@ std::string shaded_table(const Attribution& result, std::vector<ShownRow> rows, 
   }
   out += fmt::format("  (shaded up to {})\n", number_text(full));
   if (layers.size() < rows.size())
-    out += fmt::format("  ({} of {} layers fit; -o x.json has all)\n", layers.size(), rows.size());
+    out +=
+        fmt::format("  ({} of {} layers fit; a .json file has all)\n", layers.size(), rows.size());
   return out;
 }
 

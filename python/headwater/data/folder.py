@@ -75,7 +75,7 @@ class FolderModel:
 
     def tokens(self, texts: Sequence[Any]) -> list[int | str]:
         inputs, places, wrong = self.opened(texts)
-        found: dict[int, int | str] = {place: len(inputs.example(k)["tokens"]) for k, place in enumerate(places)}
+        found: dict[int, int | str] = {place: len(inputs.describe(k)["tokens"]) for k, place in enumerate(places)}
         return [(found | wrong)[k] for k in range(len(texts))]
 
     def answers(self, texts: Sequence[Any]) -> list[Answer]:
@@ -88,7 +88,7 @@ class FolderModel:
             if k in failed:
                 answers[place] = Answer(error=self.named(failed[k]))
                 continue
-            answers[place] = self.answer(inputs.example(k), results, at)
+            answers[place] = self.answer(inputs.describe(k), results, at)
             at += 1
         return [answers[k] for k in range(len(texts))]
 

@@ -111,7 +111,7 @@ class LiveModel:
         else:
             with torch.no_grad(), capture(self.module) as seen:
                 self.module(**inputs)
-            row = self.settings.row or ("-1" if seen._as_source().example()["causal"] else "0")
+            row = self.settings.row or ("-1" if seen._as_source().describe()["causal"] else "0")
             method = getattr(seen, self.settings.method)
             more = dict(layer=self.settings.layer) if self.settings.method == "raw" else {}
             result = method(row=as_number(row), **more, **words)

@@ -10,10 +10,10 @@
 
 namespace headwater {
 
-class Head {
+class OutputHead {
  public:
   using Kind = ClassifierNames::Kind;
-  virtual ~Head() = default;
+  virtual ~OutputHead() = default;
 
   virtual Kind kind() const = 0;
   /// What its only output is called; "": outputs have names of their own.
