@@ -43,4 +43,9 @@ Matrix Matrix::copy() const {
   return out;
 }
 
+void copy(MatrixView from, MatrixSpan to) {
+  assert(from.rows() == to.rows() && from.columns() == to.columns());
+  for (int i = 0; i < from.rows(); ++i) std::ranges::copy(from.row(i), to.row(i).begin());
+}
+
 }  // namespace headwater

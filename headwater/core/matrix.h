@@ -99,4 +99,7 @@ class Matrix {
   int rows_ = 0, columns_ = 0;
 };
 
+/// Copies the numbers of `from` into `to`, which has the same shape.
+void copy(MatrixView from, MatrixSpan to);
+
 }  // namespace headwater

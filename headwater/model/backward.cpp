@@ -6,14 +6,6 @@
 #include "headwater/model/projection.h"
 
 namespace headwater {
-namespace {
-
-void copy(MatrixView from, MatrixSpan to) {
-  for (int t = 0; t < from.rows(); ++t) std::ranges::copy(from.row(t), to.row(t).begin());
-}
-
-}  // namespace
-
 Backward::Backward(const Model& model, int n, Propagation& how)
     : Backward(model, std::vector<int>{n}, how) {}
 

@@ -64,9 +64,9 @@ void put_mean(MatrixView rows, int first, std::span<float> out) {
 }
 
 Matrix copy_of(MatrixView x) {
-  Matrix copy(x.rows(), x.columns());
-  for (int t = 0; t < x.rows(); ++t) std::ranges::copy(x.row(t), copy.row(t).begin());
-  return copy;
+  Matrix out(x.rows(), x.columns());
+  copy(x, out);
+  return out;
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Matrix TextEmbedder::backward(MatrixView rows, Propagation& how, MatrixView grad
   if (at_end)
     kernel::linear(gradient, kernel::transposed(project_.weights), {}, down);
   else
-    for (int t = 0; t < down.rows(); ++t) std::ranges::copy(gradient.row(t), down.row(t).begin());
+    copy(gradient, down);
   if (!norm_.weight.empty())
     apply_norm_backward(model_, norm_, rows, how, down, kernel::Into::store, down);
   return down;

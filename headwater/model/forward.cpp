@@ -31,8 +31,9 @@ CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
 
 namespace {
 
-void copy(MatrixView from, MatrixSpan to) {
-  for (int t = 0; t < to.rows(); ++t) std::ranges::copy(from.row(t), to.row(t).begin());
+// Whoever does not ask for some values has no room for them.
+void keep(MatrixView values, MatrixSpan where) {
+  if (where.rows() > 0) copy(values, where);
 }
 
 // Where each text goes on.
@@ -93,7 +94,7 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum, 
   state_ = state ? state : &own_;
   run_to_activation(layer, fused);
   add_fed(layer);
-  copy(hidden_, sum);
+  keep(hidden_, sum);
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   ++next_;
   if (next_ < shape_.layers) return;
@@ -112,11 +113,11 @@ void Forward::run_to_activation(const LayerWeights& layer, std::span<const kerne
   const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
   if (norm_in) apply_norm(shape_, layer.attention_norm, hidden_, normed_);
   project(shape_, layer, norm_in ? normed_ : hidden_, state_->projected);
-  copy(state_->projected, state_->before);
+  keep(state_->projected, state_->before);
   place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_,
         state_->projected);
   if (shape_.parallel) {
-    copy(hidden_, state_->middle);
+    keep(hidden_, state_->middle);
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);
     feed(layer, normed_);
   }
@@ -124,7 +125,7 @@ void Forward::run_to_activation(const LayerWeights& layer, std::span<const kerne
   add(layer.mixed, state_->mixed, layer.attention_scale, layer.attention_out_norm,
       state_->attended);
   if (shape_.parallel) return;
-  copy(hidden_, state_->middle);
+  keep(hidden_, state_->middle);
   if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
   if (source_) attend_across(layer);
   if (shape_.norm_first && !layer.feed_norm.weight.empty()) {
@@ -192,7 +193,7 @@ void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale
   }
   kernel::linear(x, linear.weights, {linear.bias, {}, {}}, normed_);
   if (!norm.weight.empty()) {
-    copy(normed_, before_norm);
+    keep(normed_, before_norm);
     apply_norm(shape_, norm, normed_, normed_);
     for (size_t k = 0; k < hidden_.size(); ++k) hidden_.data()[k] += normed_.data()[k];
     return;

@@ -11,13 +11,6 @@
 namespace headwater {
 namespace {
 
-bool in(std::span<const unicode::Range> table, char32_t c) {
-  const auto after = std::upper_bound(
-      table.begin(), table.end(), c,
-      [](char32_t code, const unicode::Range& range) { return code < range.first; });
-  return after != table.begin() && c <= std::prev(after)->last;
-}
-
 bool is_ascii_punctuation(char32_t c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
          (c >= '{' && c <= '~');

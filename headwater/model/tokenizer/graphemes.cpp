@@ -12,13 +12,6 @@ namespace {
 
 enum class Kind { other, cr, lf, control, extend, joiner, spacing, prepend, l, v, t, lv, lvt };
 
-bool in(std::span<const unicode::Range> table, char32_t c) {
-  const auto after = std::upper_bound(
-      table.begin(), table.end(), c,
-      [](char32_t code, const unicode::Range& range) { return code < range.first; });
-  return after != table.begin() && c <= std::prev(after)->last;
-}
-
 int bound_class(char32_t c) {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->boundclass;
 }

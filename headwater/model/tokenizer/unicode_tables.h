@@ -2,7 +2,9 @@
 // the package uses there, from 9 (normal forms) to 17 (letter case). They do not depend on the
 // libraries of this machine. Written by tools/tokenizer_tables.py.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 
 namespace headwater::unicode {
@@ -37,5 +39,13 @@ extern const std::span<const Range> conjunct_consonants;
 extern const std::span<const Range> in_normal_forms;  // all others neither decompose nor reorder
 extern const std::span<const LowercaseRun> lowercase_runs;
 extern const std::span<const StandIn> stand_ins;  // characters newer than Unicode 14
+
+/// Whether `table` has the character.
+inline bool in(std::span<const Range> table, char32_t c) {
+  const auto after =
+      std::upper_bound(table.begin(), table.end(), c,
+                       [](char32_t code, const Range& range) { return code < range.first; });
+  return after != table.begin() && c <= std::prev(after)->last;
+}
 
 }  // namespace headwater::unicode

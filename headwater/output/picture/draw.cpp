@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "headwater/core/fail.h"
+#include "headwater/output/picture/surface.h"
 
 namespace headwater {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 void set_colour(cairo_t* canvas, Colour colour) {
   cairo_set_source_rgb(canvas, colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
 }
-
-struct DestroySurface {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-
-using Surface = std::unique_ptr<cairo_surface_t, DestroySurface>;
 
 // A surface of width x height pixels. Calls pixel(x, y) row by row.
 template <class Pixel>

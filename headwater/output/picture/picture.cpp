@@ -7,16 +7,15 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/output/picture/draw.h"
+#include "headwater/output/picture/surface.h"
 
 namespace headwater {
 namespace {
 
-struct Destroy {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+struct DestroyContext {
   void operator()(cairo_t* context) const { cairo_destroy(context); }
 };
-using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
-using Context = std::unique_ptr<cairo_t, Destroy>;
+using Context = std::unique_ptr<cairo_t, DestroyContext>;
 
 cairo_status_t append(void* bytes, const unsigned char* data, unsigned length) {
   // An exception must not pass through Cairo, which is C.
