@@ -134,7 +134,7 @@ std::string zsh(const std::vector<Words>& commands) {
 class CompletionCommand : public Command {
  public:
   CompletionCommand()
-      : Command("completion", "The script that completes headwater's words: bash, zsh or fish",
+      : Command("completion", "A completion script for your shell: bash, zsh or fish",
                 "headwater completion bash > /etc/bash_completion.d/headwater") {}
 
   void declare(OptionList& options) override {

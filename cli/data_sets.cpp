@@ -13,8 +13,8 @@ class PackageCommand : public Command {
   bool takes_any_words() const override { return true; }
   void run() override {
     fail_usage(
-        "{0}: is not in this command, which is C++ alone, expected the one of the Python package; "
-        "install it with: pip install '.[data]', in the folder of headwater",
+        "{0}: is part of the Python package, which this command does not include, expected the "
+        "package's own command; run pip install '.[data]' in the folder of headwater",
         name);
   }
 };
@@ -30,7 +30,7 @@ std::unique_ptr<Command> attribute_command() {
 std::unique_ptr<Command> summarise_command() {
   return std::make_unique<PackageCommand>(
       "summarise",
-      "Which tokens of a data set get most, and for which label; part of the Python package",
+      "Which tokens matter most in a data set, and for which label; part of the Python package",
       "headwater summarise out/ --by label");
 }
 

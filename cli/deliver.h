@@ -1,4 +1,4 @@
-// Where everything goes that the command has to say: results to files or to standard output.
+// Delivers all that the command has to say: results to files or to standard output.
 #pragma once
 #include <string>
 #include <vector>

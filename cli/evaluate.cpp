@@ -18,7 +18,7 @@ namespace {
 class EvaluateCommand : public Command {
  public:
   EvaluateCommand()
-      : Command("evaluate", "How well attention agrees with what a model's output depends on",
+      : Command("evaluate", "How well each method agrees with what the model's output depends on",
                 "headwater evaluate verb-number --examples sentences.jsonl -o curves.svg") {}
 
   void declare(OptionList& options) override {

@@ -52,7 +52,7 @@ class GenerateCommand : public Command {
         [this](const std::string& text) { how_.span = parse_span(text); });
     options
         .add("--score", "SCORE",
-             "With --method relevance: what of each token is explained, its logit (default) or its "
+             "With --method relevance: what to explain of each token, its logit (default) or its "
              "log-probability",
              [this](const std::string& text) { how_.score = parse_word_score(text); })
         .words = {"logit", "log-probability"};
@@ -136,7 +136,7 @@ class GenerateCommand : public Command {
                   "A token that ends the text, as a word or an id, in addition to the model's own",
                   input_.stops);
     options.flag("--ignore-end", "Continue after the model's end token", how_.ignore_end);
-    options.flag("--plain", "Only the text, without attribution", plain_);
+    options.flag("--plain", "Print only the text, without attribution", plain_);
   }
 
   // As the options ask for it.

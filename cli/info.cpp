@@ -33,14 +33,14 @@ std::string about_this_machine() {
 class InfoCommand : public Command {
  public:
   InfoCommand()
-      : Command("info", "What is in a source and how it is read; alone, what runs here",
+      : Command("info", "What is in a source and how it is read; without one, what this machine runs",
                 "headwater info bert.npz") {}
 
   void declare(OptionList& options) override {
     source_.declare(options, Takes::anything);
     options.make_optional("SOURCE");
     machine_.declare(options);
-    output_.declare(options, ".json .npz .html");
+    output_.declare(options, ".json .npz .html", /*timed=*/false);
   }
 
   void run() override {

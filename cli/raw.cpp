@@ -8,7 +8,7 @@ namespace {
 class RawCommand : public Command {
  public:
   RawCommand()
-      : Command("raw", "One layer's attention as it is, one head or fused",
+      : Command("raw", "One layer's attention unchanged: one head, or heads fused",
                 "headwater raw bert.npz --layer 3 --head 5 -o layer3.png") {}
 
   void declare(OptionList& options) override {

@@ -32,7 +32,7 @@ class RelevanceCommand : public Command {
              [this](const std::string& text) { what_.rule = parse_relevance_rule(text); })
         .words = {"frozen", "attnlrp", "integrated"};
     declare_row(options,
-                "The token whose logit is meant, where every token has some: a number, cls, last, "
+                "The token to ask about, in models with logits for every token: a number, cls, last, "
                 "mask or a word of the text (default: the mask, or the last)",
                 row_);
     options.flag("--by-layer", "Also the relevance of each token after each layer", what_.by_layer);

@@ -54,8 +54,8 @@ void explain_shortened_file(int number, siginfo_t* about, void*) {
   remove_unfinished_files();
   put("headwater: ");
   put(file);
-  put(": was shortened or could not be read, expected a file that stays as it is while it is read; "
-      "run the command again\n");
+  put(": was shortened or could not be read, expected a file that does not change while it is "
+      "read; run the command again\n");
   _exit(1);
 }
 

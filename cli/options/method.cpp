@@ -84,7 +84,7 @@ void add_prediction(Result& result, Differentiable& model) {
 void MethodOptions::declare_embed_layers(OptionList& options) {
   options.group("Output");
   options.flag("--embed-layers",
-               "In a page (.html): every layer's map, so that it can change layers and residual",
+               "Put every layer's map into a page (.html), to change layers and residual there",
                embed_layers);
   options.group("Options");
 }

@@ -8,15 +8,17 @@
 
 namespace headwater::cli {
 
-void OutputOptions::declare(OptionList& options, const char* endings) {
+void OutputOptions::declare(OptionList& options, const char* endings, bool timed) {
   options.group("Output");
   command = options.line;
   options.texts("-o,--output", "FILE",
                 std::string("Write the result to FILE; its ending picks the format: ") + endings +
                     "; '-' is JSON on standard output",
                 paths);
-  options.flag("--timing", "Add to the result the seconds for reading, preparing and the method",
-               timing);
+  if (timed)
+    options.flag("--timing",
+                 "Record in the file how many seconds reading, preparing and the method took",
+                 timing);
   if (std::string_view(endings).find(".svg") == std::string_view::npos) return;
   options.text("--title", "TEXT", "The title of a picture or page", title);
   options
@@ -35,6 +37,12 @@ void OutputOptions::check() const {
       return path.ends_with(".html") ? pages : is_picture(path);
     });
   };
+  const bool any_record = std::ranges::any_of(paths, [](const std::string& path) {
+    return path == "-" || path.ends_with(".json") || path.ends_with(".npz") ||
+           path.ends_with(".html");
+  });
+  if (timing && !any_record)
+    fail_usage("--timing: no file that holds it is written, expected one; add -o x.json");
   if (!title.empty() && !any(true))
     fail_usage("--title: no picture or page is written, expected one that has it; add -o x.svg");
   if (colours_given_ && !any(false))
@@ -44,8 +52,8 @@ void OutputOptions::check() const {
 void declare_merge(OptionList& options, std::string& merge) {
   options.group("Output");
   options.choice("--merge", "words",
-                 "Words in place of tokens: the columns of a word's pieces are added, its rows "
-                 "averaged",
+                 "Show words in place of tokens: the columns of a word's pieces are added, its "
+                 "rows averaged",
                  {"words"}, merge);
 }
 

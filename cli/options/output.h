@@ -19,9 +19,10 @@ struct OutputOptions {
   std::string title;    // of pictures and pages; "": what they show
   Ramp colours = Ramp::viridis;
 
-  /// Adds --title and --colours if there is a picture among the endings.
-  void declare(OptionList& options, const char* endings);
-  /// Throws Error (usage) for --title and --colours without an output that they change.
+  /// Adds --timing unless the result has no times, and --title and --colours if there is a picture
+  /// among the endings.
+  void declare(OptionList& options, const char* endings, bool timed = true);
+  /// Throws Error (usage) for --timing, --title and --colours without an output that they change.
   void check() const;
 
  private:

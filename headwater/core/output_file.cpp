@@ -61,7 +61,7 @@ std::string behind_links(std::string path) {
     const std::filesystem::path to(std::string(found, static_cast<size_t>(size)));
     path = (std::filesystem::path(path).parent_path() / to).string();
   }
-  fail("{}: the links lead in a circle, expected a file; choose another place", path);
+  fail("{}: its symbolic links form a loop, expected a file; choose another place", path);
 }
 
 [[noreturn]] void fail_write(const std::string& path) {

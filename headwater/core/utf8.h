@@ -16,7 +16,7 @@ std::string to_utf8(std::u32string_view points);
 std::string valid_utf8(std::string_view bytes);
 
 /// Whether `c` could change a line that it is printed in without being seen: controls, marks that
-/// turn the direction of text, characters without width (but for joiners, which scripts and emoji
+/// change the direction of text, characters without width (except joiners, which scripts and emoji
 /// need), and the values that Unicode says are never characters.
 bool is_unprintable(char32_t c);
 

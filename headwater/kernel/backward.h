@@ -17,7 +17,7 @@ namespace headwater::kernel {
 /// The same weights as a map from outputs to inputs.
 Weights transposed(const Weights& weights);
 
-/// How an operation f that is not linear is differentiated.
+/// How to differentiate a nonlinear operation f.
 enum class Slope {
   tangent,  // f'(x)
   secant,   // f(x) / x, as a constant: x times its gradient is f(x) times that of f(x)

@@ -29,7 +29,7 @@ enum class Activation {
   tanh,
 };
 
-/// What happens to the old value of `out`: replaced, added to, or multiplied (gated units).
+/// Whether the old value of `out` is replaced, added to, or multiplied (gated units).
 enum class Into { store, add, multiply };
 
 /// What is applied to each product before it is stored: bias (empty: none), then the activation,
@@ -68,8 +68,8 @@ struct Sight {
   int first = 0;
 };
 
-/// What distances add to scores where it depends on the query or on the key as well (He et al.
-/// 2021): one number for each bucket of distances.
+/// A bias of scores by distance that also depends on the query or the key (He et al. 2021): one
+/// number for each bucket of distances.
 struct Buckets {
   int count = 0;            // 0: nothing is added
   MatrixView queries = {};  // m x (heads * count), or no rows

@@ -11,8 +11,8 @@
 
 namespace headwater {
 
-/// Options that belong together: options_of(preset) has their values. In Options it is the name
-/// that results record; `metrics` also is the order of the product.
+/// Options that belong together: options_of(preset) has their values. Results record the name.
+/// `metrics` also reverses the product.
 enum class Preset {
   paper,     // Abnar and Zuidema 2020: mean, residual 0.5, no discard
   tutorial,  // the widely copied class: discard 0.1 after the residual, an emptied row stays zero

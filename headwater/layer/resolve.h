@@ -1,4 +1,4 @@
-// What options mean for one source: whether they can be meant, and which layers and rows they name.
+// Checks options, and finds the layers and indices that they name in one source.
 #pragma once
 #include <string_view>
 
@@ -20,8 +20,8 @@ void check_one_token(const Row& row);
 Range resolve(const Slice& slice, int count, std::string_view source,
               std::string_view what = "layers");
 
-/// Index `index` out of `count`; a negative one counts from the end. Throws Error, which calls it
-/// `what`, if it does not exist.
+/// Index `index` out of `count`; a negative one counts from the end. Throws Error if it does not
+/// exist; `what` says what it counts.
 int resolve_index(int index, int count, std::string_view what, std::string_view source);
 
 }  // namespace headwater

@@ -180,7 +180,7 @@ void to_pieces(Attribution& result, const Alignment& alignment,
     result.notes.push_back(fmt::format(
         "{} tokens are shown as the {} pieces of the text that both models share{}", tokens,
         pieces.size(),
-        alone > 0 ? fmt::format("; {} that only this one has are left out", alone) : ""));
+        alone > 0 ? fmt::format("; {} without a counterpart left out", alone) : ""));
   result.source.tokens = alignment.names;
   result.source.ids.clear();
   result.source.places = alignment.places;

@@ -39,8 +39,8 @@ std::vector<int> chosen_layers(Source& source, const Options& options,
 /// out.
 Comparison compare_model(Source& first, Source& second, const Options& options);
 
-/// The panels by words (words.h), and their agreement by words. Throws Error (usage) as that does,
-/// so for a comparison by method, which holds flow.
+/// The panels by words (words.h), and their agreement by words. Throws Error (usage) as words.h
+/// does, so for a comparison by method, which includes flow.
 Comparison merge_words(Comparison comparison);
 
 /// agreement(a, b): the mean over rows of the Spearman rank correlation between results a and b,

@@ -1,4 +1,4 @@
-// Whether relevance by the rule frozen adds up, as it must but for rounding.
+// Checks that relevance by rule frozen adds up, except for rounding.
 #pragma once
 #include <optional>
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace headwater {
 
-/// A sentence for the notes if the tokens' values and what biases take do not sum to what they
+/// A sentence for the notes if the values of tokens and biases do not sum to the output that they
 /// explain.
 std::optional<std::string> note_lost(std::span<const float> values, double biases,
                                      double explained);

@@ -106,7 +106,7 @@ void check_relevance(const Options& options, const GenerateOptions& how) {
     fail_usage(
         "`rule` integrated: is not part of generate, expected frozen or attnlrp; choose one");
   if (how.own_position)
-    fail_usage("`position` own: a token is no cause of itself, expected predicting; leave it out");
+    fail_usage("`position` own: a token cannot explain itself, expected predicting; leave it out");
   if (options.preset != usual.preset || options.fuse != usual.fuse ||
       options.residual != usual.residual || options.discard != usual.discard ||
       options.order != usual.order || options.empty != usual.empty ||

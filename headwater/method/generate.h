@@ -8,9 +8,9 @@
 //
 // Or the relevance (relevance.h) of each token before s, of the prompt or generated, for the logit
 // of token s at the position that predicts it: signed, for the whole model. A span of generated
-// tokens as one target has the sum of their logits, which says where a sentence comes from. In
-// place of logits, log-probabilities: what spoke for a token and not for those that could have
-// stood there. The text is read once more, and kept; each target then costs one backward pass.
+// tokens as one target has the sum of their logits, which says where a sentence comes from. With
+// log-probabilities in place of logits, evidence for a token and its rivals alike cancels out. The
+// text is read once more, and kept; each target then costs one backward pass.
 #pragma once
 #include <functional>
 #include <memory>

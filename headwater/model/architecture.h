@@ -49,7 +49,7 @@ struct ImageEmbedding {
   enum class Resize { none, bicubic, bicubic_antialias } resize = Resize::none;
 };
 
-/// What distances add to scores, by buckets that widen with the distance (T5, MPNet).
+/// A bias of scores by distance, in buckets that widen with the distance (T5, MPNet).
 struct DistanceNames {
   std::string table;       // [buckets, heads]; "": none
   int buckets = 32;        // half of them for keys after the query
@@ -64,8 +64,8 @@ struct CrossNames {
   std::string norm;  // before it or after it, as that of the block's own attention
 };
 
-/// What distances add to scores by the query and by the key: products with keys and queries of
-/// buckets of distances (DeBERTa).
+/// A bias of scores by distance, query and key: products with keys and queries of buckets of
+/// distances (DeBERTa).
 struct PlaceNames {
   std::string table;  // [2 span, width], a row for each bucket
   std::string norm;   // of these rows; "": none
@@ -175,8 +175,8 @@ struct Architecture {
   std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 
-/// The part that is meant of a model of texts and images (CLIP), or of an encoder (text) and a
-/// decoder; other models have one only.
+/// Which part to run of a model of texts and images (CLIP), or of an encoder (text) and a decoder.
+/// Other models have only one.
 enum class Side { text, image, decoder };
 
 /// Reads the config of any family in families.cpp. Entries that it does not know are named in the

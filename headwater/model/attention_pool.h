@@ -1,5 +1,5 @@
-// One vector of an input's rows by attention (SigLIP): a query that belongs to the model looks at
-// all rows, and what it sees passes a feed-forward part.
+// One vector from an input's rows by attention (SigLIP): a query that belongs to the model attends
+// to all rows, and a feed-forward part follows.
 //
 //   o = W softmax(q k' scale) v,   out = o + W activation(W norm(o))
 #pragma once
@@ -16,11 +16,11 @@ class AttentionPool {
 
   /// Of the output of Model::finish, 1 x width.
   Matrix apply(MatrixView finished) const;
-  /// Adds the gradient of `finished` to `gradient`, given that of apply()'s output.
+  /// Adds the gradient of `finished` to `gradient`, given the gradient of apply()'s output.
   void backward(MatrixView finished, MatrixView down, Propagation& how, MatrixSpan gradient) const;
 
  private:
-  // What the feed-forward part starts from, and how far attention came.
+  // The input of the feed-forward part, and the intermediate values of attention.
   struct Steps {
     Matrix projected, queries, seen, normed, inner;
   };

@@ -26,9 +26,9 @@ class Backward {
   Backward(const Model& model, std::vector<int> lengths, Propagation& how);
 
   /// Differentiates layer l, whose input was `input` and whose Forward::step gave `sum`; both n x
-  /// width. `kept` is what that left, for at least as many rows, or null: then the layer runs
-  /// again. Replaces `gradient`, that of the layer's output, by that of its input. A map in `fused`
-  /// gets attention (x) gradient, or its positive part, with the heads fused.
+  /// width. `kept` is the state that step() saved, for at least as many rows, or null: then the
+  /// layer runs again. `gradient` holds that of the layer's output, and gets that of its input. A
+  /// map in `fused` gets attention (x) gradient, or its positive part, with the heads fused.
   void layer(int l, MatrixView input, MatrixView sum, const LayerState* kept, MatrixSpan gradient,
              const kernel::HeadMap& fused);
 

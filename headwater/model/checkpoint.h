@@ -19,7 +19,7 @@ class Checkpoint {
 
   /// Wrappers of models put a prefix before all names: module. (DataParallel), model. (Lightning),
   /// auto_model. (sentence-transformers). Finds the one with which some tensor of `names` exists;
-  /// from then on all names mean those behind it.
+  /// from then on it is added to all names.
   void unwrap(const std::vector<std::string>& names);
   /// That prefix, or "".
   const std::string& outer() const { return outer_; }

@@ -1,5 +1,5 @@
-// config.json, read so that no entry is ignored in silence: each is used, known to have no effect,
-// refused, or named as unknown.
+// Reads config.json and ignores no entry silently: each is used, known to have no effect, refused,
+// or named as unknown.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -24,7 +24,7 @@ class Config {
   /// Its name in messages: the file, and the place in it.
   const std::string& name() const;
   bool has(std::string_view key) const;
-  /// Whether the entry is there and is null: none, where a missing one has a default.
+  /// Whether the entry is there and null. That means none, where a missing entry has a default.
   bool is_null(std::string_view key) const;
   bool is_list(std::string_view key) const;
 

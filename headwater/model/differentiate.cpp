@@ -25,7 +25,7 @@ InputGradient input_gradient(MatrixView gradient, MatrixView tokens) {
   return out;
 }
 
-// From the gradient of what is added up to that of the words, where they are projected before.
+// Turns the gradient of the sums into that of the words, if words are projected before the sum.
 Matrix to_words(const Model& model, Matrix gradient) {
   const std::optional<TextEmbedding>& text = model.architecture().text;
   if (!text || !text->projects_words) return gradient;

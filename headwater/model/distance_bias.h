@@ -1,5 +1,5 @@
-// What distances between tokens add to the scores of attention, by buckets that widen with the
-// distance (Raffel et al. 2020).
+// The bias of attention scores by distance between tokens, in buckets that widen with the distance
+// (Raffel et al. 2020).
 #pragma once
 #include "headwater/core/matrix.h"
 #include "headwater/model/architecture.h"

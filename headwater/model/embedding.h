@@ -32,7 +32,8 @@ class TextEmbedder {
   Matrix sums(const TextInput& input, int first) const;
   /// embed() from the sums on.
   Matrix embed(Matrix sums) const;
-  /// From the gradient of embed(sums), n x width, to that of the sums, which is that of the words.
+  /// Turns the gradient of embed(sums), n x width, into the gradient of the sums, which is also
+  /// that of the words.
   Matrix backward(MatrixView sums, Propagation& how, MatrixView gradient) const;
 
   const kernel::Weights& words() const { return words_; }
@@ -65,7 +66,7 @@ class ImageEmbedder {
   Matrix sums(const Pixels& pixels) const;
   /// embed() from the sums on.
   Matrix embed(Matrix sums) const;
-  /// From the gradient of embed(sums) to that of the sums.
+  /// Turns the gradient of embed(sums) into the gradient of the sums.
   Matrix backward(MatrixView sums, Propagation& how, MatrixView gradient) const;
 
  private:

@@ -1,4 +1,4 @@
-// From what a person calls a model to its folder.
+// Finds the folder of a model by its name.
 #pragma once
 #include <memory>
 #include <optional>

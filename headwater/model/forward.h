@@ -6,7 +6,7 @@
 //   x += W activation(W norm(x))                       feed-forward, gated or not
 //
 // or, norm after (BERT): x = norm(x + attention(x)), x = norm(x + feed-forward(x)),
-// or, norms of what is added (OLMo 2, Gemma 3): x += norm(attention(x)), x +=
+// or, norms of the added parts (OLMo 2, Gemma 3): x += norm(attention(x)), x +=
 // norm(feed-forward(x)), or, both halves at once (GPT-NeoX): x += attention(norm(x)) +
 // feed-forward(norm(x)).
 #pragma once
@@ -72,12 +72,12 @@ class Forward {
   void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {},
                  LayerState* state = nullptr);
   /// Runs layer l on `input` only as far as `state` needs it, which leaves out the last product
-  /// unless a norm follows it. hidden() is then of no use.
+  /// unless a norm follows it. hidden() is then undefined.
   void fill(int l, MatrixView input, LayerState& state);
 
   /// n x width, after the layers that ran.
   MatrixView hidden() const { return hidden_; }
-  /// The same to keep, after which nothing else may be called.
+  /// The same, moved out; call nothing else afterwards.
   Matrix take_hidden() { return std::move(hidden_); }
   /// Of the last layer run, as used for its scores: n x (heads * size), n x (groups * size).
   MatrixView queries() const;

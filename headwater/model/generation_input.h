@@ -1,4 +1,4 @@
-// What a model continues, or what it writes from.
+// The input of a model that generates text.
 #pragma once
 #include <optional>
 #include <string>

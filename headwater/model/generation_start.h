@@ -1,4 +1,4 @@
-// What a text that a model writes starts with, and what ends it.
+// How a generated text starts, and what ends it.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the forward pass of one block leaves for its derivative.
+// What the forward pass of one block saves for its derivative.
 #pragma once
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 
 namespace headwater {
 
-/// A row for each token. What the architecture has no use for has no rows.
+/// A row for each token. Parts that the architecture does not have are empty.
 struct LayerState {
   LayerState() = default;
   LayerState(const Architecture& model, int n);

@@ -59,7 +59,7 @@ LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefi
                           const LinearNames& names, int outputs, int inputs,
                           bool input_major = false);
 
-/// A name that is empty or ends with a dot is none.
+/// Whether there is such a tensor: a name that is empty or ends with a dot means none.
 NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
                       Architecture::Norm kind, int size);
 

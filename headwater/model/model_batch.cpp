@@ -203,7 +203,7 @@ void note_reading(const Pooling& pooling, const char* which, const Description& 
     found = found || (text.places[t].text >= 0 && upper(text.tokens[t]));
   if (pooling.lowers && found)
     notes.push_back(fmt::format(
-        "{} was read as it is; sentence-transformers puts texts into lower case for this model",
+        "{} was read as it is; sentence-transformers lowercases texts for this model",
         which));
 }
 
@@ -251,8 +251,8 @@ void ModelBatch::compare(const ModelInput& input) {
                                                           : model_->architecture().width;
   if (static_cast<size_t>(columns) != vector.size())
     fail(
-        "{}: makes vectors of {} numbers of one input and of {} of the other, expected as many; "
-        "check the weights",
+        "{}: makes vectors of {} numbers from one input and of {} from the other, expected the same "
+        "size; check the weights",
         model_->name(), columns, vector.size());
   for (Item& own : items_) {
     note_reading(pooling, "the text", own.description, own.notes);

@@ -69,8 +69,8 @@ class ModelGeneration : public Generation {
     const int used = prompt_.padded;
     if (most && more > *most - used)
       fail(
-          "{}: the prompt has {} tokens and {} are to follow, expected at most {} in all, the "
-          "positions of the model; {}",
+          "{}: the prompt has {} tokens and {} more were asked for, expected at most {} in all, "
+          "the positions of the model; {}",
           model_->name(), used, more, *most,
           used < *most && continuation_.empty()
               ? fmt::format("set `count` to {} or less", *most - used)

@@ -13,8 +13,8 @@ struct ModelInput {
   std::optional<std::string> pair = {};  // a second text; needs exactly one first text
   std::vector<int> ids = {};             // tokens by number; nothing is added to them
   std::vector<std::string> images = {};  // PNG or JPEG files
-  /// What the input is compared with, one of them: the similarity of the two is then the output of
-  /// the model that is asked about.
+  /// At most one of them, to compare the input with: the similarity of the two is then the model's
+  /// output.
   std::optional<std::string> against_text = {}, against_image = {};
   bool truncate = false;        // cut a text that is too long for the model
   bool ignore_code = false;     // run a model although its folder has code of its own

@@ -49,8 +49,7 @@ std::vector<std::string> ModelSource::notes() const {
   all.insert(all.end(), notes_.begin(), notes_.end());
   if (passed_scores_ && !model_.architecture().distance_bias.table.empty())
     all.push_back(
-        "what distances add to attention scores is a constant, and is not counted among the "
-        "biases");
+        "the position bias of attention scores is a constant, and is not counted among the biases");
   return all;
 }
 

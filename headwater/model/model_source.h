@@ -73,8 +73,8 @@ class ModelSource : public Source, public Differentiable {
   Outcome outcome_of(const Logit& logit, MatrixView hidden) const;
   /// Each token on its own, without position and type.
   Matrix tokens() const;
-  /// What gradients are taken with respect to: the sums before any norm; for rows of a function,
-  /// these.
+  /// The rows that gradients are with respect to: the sums before any norm, or the rows of a
+  /// function.
   Matrix input_rows() const;
   /// embed() from input_rows(), and the gradient the other way.
   Matrix enter(Matrix rows) const;

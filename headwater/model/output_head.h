@@ -16,7 +16,7 @@ class OutputHead {
   virtual ~OutputHead() = default;
 
   virtual Kind kind() const = 0;
-  /// What its only output is called; "": outputs have names of their own.
+  /// The name of its only output; "": each output has its own name.
   virtual std::string label() const { return {}; }
   /// The number of classes or words; 2 for answers, 1 for a similarity.
   virtual int outputs() const = 0;

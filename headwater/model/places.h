@@ -1,5 +1,5 @@
-// What distances between tokens add to scores by the query and by the key (He et al. 2021): the
-// query times the key of the distance's bucket, and the key times the bucket's query.
+// The bias of scores by distance, query and key (He et al. 2021): the query times the key of the
+// distance's bucket, plus the key times the bucket's query.
 #pragma once
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ class Places {
   OnFirstUse<std::vector<Layer>> layers_;
 };
 
-/// What they add to the scores of an input of n tokens, one layer at a time. Borrows the places.
+/// Their bias of the scores of an input of n tokens, one layer at a time. Borrows the places.
 class PlaceScores {
  public:
   PlaceScores() = default;

@@ -36,8 +36,8 @@ struct Pooling {
   Vector weights(const std::vector<int>& ids, int n) const;
 };
 
-/// That of the model's folder: what modules.json of sentence-transformers says, or that of CLIP or
-/// SigLIP. Throws Error if there is none, or one that is not implemented.
+/// The pooling of the model's folder: from modules.json of sentence-transformers, or that of CLIP
+/// or SigLIP. Throws Error if there is none, or if it is not implemented.
 Pooling read_pooling(const Model& model);
 
 /// A sentence-transformers folder without a config.json keeps its model in the folder of its first

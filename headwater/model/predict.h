@@ -9,8 +9,8 @@
 
 namespace headwater {
 
-/// The rows of the last hidden states that the prediction depends on: few, where a few decide. None
-/// for a model without a classifier, and for one of masked words if there is not one mask.
+/// The rows of the last hidden states that the prediction depends on, often only a few. None for a
+/// model without a classifier, and for a model of masked words unless there is exactly one mask.
 std::optional<Range> deciding_rows(const Model& model, const Description& described);
 
 /// Whether the model says something at each token, so that one can ask about any of them.

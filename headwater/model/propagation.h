@@ -1,4 +1,4 @@
-// How one backward pass treats what is not linear, and what the biases take of it.
+// How a backward pass treats nonlinear operations, and the share that biases take.
 #pragma once
 #include <vector>
 

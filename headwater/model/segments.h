@@ -10,8 +10,8 @@
 
 namespace headwater {
 
-/// Which rows belong to which input. What treats each row on its own, as a matrix product does,
-/// need not know; attention does.
+/// Which rows belong to which input. Operations that treat each row on its own, such as a matrix
+/// product, need not know; attention does.
 class Segments {
  public:
   /// The numbers of rows, and the positions of the first of each; empty: all start at 0.

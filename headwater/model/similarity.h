@@ -1,6 +1,6 @@
 // The cosine of the vectors of two inputs, as a logit of one of them.
 //
-// With v the vector of this input, by its Pooling, and u that of the other, of length 1:
+// With v the vector of this input, by its Pooling, and u the other input's vector, of length 1:
 //
 //   y = factor * v . u / |v| + offset
 //
@@ -18,8 +18,8 @@ class Similarity : public OutputHead {
   };
   /// That of a text and an image in CLIP and SigLIP: logit_scale, as a logarithm, and logit_bias.
   static Scale read_scale(const Checkpoint& checkpoint);
-  /// `ids` are those of this input, empty for an image; `other` is the vector of the other, and
-  /// `name` what that is called.
+  /// `ids` are this input's, empty for an image; `other` is the vector of the other input, and
+  /// `name` the other input's name.
   Similarity(const Pooling& pooling, std::vector<int> ids, Vector other, const std::string& name,
              Scale scale);
 

@@ -1,4 +1,4 @@
-// A forward pass that is kept, and passes back through it.
+// A forward pass that is kept, and backward passes through it.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,8 +12,8 @@
 namespace headwater {
 
 /// What backward passes need of a forward pass. `sums[l]` is the input of layer l's last norm, or
-/// the layer's output: n x width, and enough to run layer l + 1 again. `states` saves them that,
-/// and is kept where it takes at most 256 MB.
+/// the layer's output: n x width, and enough to run layer l + 1 again. `states` makes that
+/// unnecessary, and is kept if it takes at most 256 MB.
 struct Trace {
   Matrix embedded;
   std::vector<Matrix> sums;
@@ -32,8 +32,8 @@ void run_checked(const Model& model, Matrix embedded, int end,
                  const std::function<void(Forward& forward)>& step,
                  const std::vector<int>& lengths = {});
 
-/// Adds the gradient of the target to `gradient`, that of `finished`, the Trace::finished of one
-/// input. The logit against the target is subtracted.
+/// Adds the gradient of the target to `gradient`, which is that of `finished`, the Trace::finished
+/// of one input. Subtracts the gradient of the logit against the target.
 void add_target(const OutputHead& head, MatrixView finished, const Target& target, Propagation& how,
                 MatrixSpan gradient);
 

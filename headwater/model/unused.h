@@ -1,4 +1,4 @@
-// Finds tensors that a model's blocks would need and that nothing computes with.
+// Finds tensors inside a model's blocks that nothing computes with.
 #pragma once
 #include <string>
 

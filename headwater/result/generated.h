@@ -39,7 +39,7 @@ struct WordChoice {
 /// The other half of a text that a model wrote from a source: what comes from the text itself.
 struct TargetHalf {
   std::vector<std::string> tokens;  // what the target starts with, then the generated tokens
-  std::vector<int> ids;             // theirs, if a model of headwater's wrote them
+  std::vector<int> ids;             // of these tokens, if headwater's own model wrote them
   Matrix values;                    // n x tokens: how much of generated token s comes from each
   Matrix encoder;                   // the rollout of the source, source x source
 };

@@ -6,7 +6,7 @@ namespace headwater {
 
 /// The columns of a prompt word's pieces are added; the rows of a generated word's pieces are
 /// averaged, and so are the outputs and biases of relevance, which also adds the columns of
-/// generated words. A generated word begins at the first generated token, even if that goes on with
+/// generated words. A generated word begins at the first generated token, even if it continues
 /// the last word of the prompt. `pieces` and `generated_pieces` have the tokens of each word; ids
 /// stay those of tokens; `choices`, which are about tokens, are left out. Throws Error (usage) for
 /// a span that cuts a word, and for a text that was written from a source.

@@ -7,7 +7,7 @@
 
 namespace headwater {
 
-/// Puts words in the place of a source's tokens, and their places in that of the tokens'.
+/// Replaces a source's tokens by words, and their places by the places of the words.
 void merge_tokens(Description& source, const std::vector<Range>& words);
 
 }  // namespace headwater

@@ -11,12 +11,11 @@ namespace headwater {
 /// the first.
 int row_to_show(const Attribution& result);
 
-/// The same where there is room for more: all rows of a list or word that was asked for, else that
-/// one.
+/// The rows to show where there is room for more: all rows of a requested list or word, else the
+/// one row.
 std::vector<int> rows_to_show(const Attribution& result);
 
-/// The matrix to show of a result with several: that up to the last layer, or for relevance that of
-/// the input.
+/// The matrix to show of a result with several: up to the last layer; for relevance, at the input.
 const Matrix& values_to_show(const Attribution& result);
 
 }  // namespace headwater

@@ -99,7 +99,7 @@ class Words {
            spelt_[j].text == token;
   }
 
-  // Whether token j goes on with the run of the one before it.
+  // Whether token j continues the run of the one before it.
   bool goes_on(size_t j) const {
     if (stands_alone(j) || stands_alone(j - 1)) return false;
     if (begins_blank(spelt_[j].text)) return false;

@@ -39,8 +39,8 @@ struct RelevanceAnswer {
   double output = 0;         // the target's logit, or the difference of two
   std::vector<float> input;  // of each token
   double sum = 0;            // of all tokens
-  /// What the biases take: sum + biases = output for frozen, but for rounding. Attnlrp has no such
-  /// equation. For integrated, the output at the baseline, with the same equation but for the error
+  /// What the biases take: sum + biases = output for frozen, up to rounding. Attnlrp has no such
+  /// equation. For integrated, the output at the baseline, with the same equation up to the error
   /// of the steps.
   double rest = 0;
   std::string baseline;  // for integrated, in words

@@ -19,7 +19,7 @@ def each(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     count = len(a) if isinstance(a, list) else len(b)
     pairs = [one if isinstance(one, list) else [one] * count for one in (a, b)]
     if len(pairs[0]) != len(pairs[1]):
-        raise Error(f"batch: has {len(pairs[0])} and {len(pairs[1])} items, expected as many; take .item(k) of each")
+        raise Error(f"batch: has {len(pairs[0])} and {len(pairs[1])} items, expected equal numbers; take .item(k) of each")
     return [function(one, other) for one, other in zip(*pairs)]
 
 

@@ -232,7 +232,7 @@ class Progress:
         except OSError as wrong:
             raise Error(f"{self.path}: {wrong.strerror}, expected a file; give another") from None
         except (KeyError, TypeError, ValueError) as wrong:
-            raise Error(f"{self.path}: is no file of metrics_over ({wrong}); remove it, or give another") from None
+            raise Error(f"{self.path}: is not a file of metrics_over ({wrong}); remove it, or give another") from None
         for word, value in self.asked.items():
             if asked.get(word) != value:
                 raise Error(f"{self.path}: is of {word} {asked.get(word)}, expected {value}; give another file, or the "

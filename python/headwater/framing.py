@@ -30,7 +30,7 @@ def view(result: Paged, *, height: int = HEIGHT) -> View:
     shaded text and the table below it.
     """
     if not hasattr(result, "_page"):
-        raise Error(f"view: is given a {type(result).__name__}, expected a result of headwater; for example "
+        raise Error(f"view: was given a {type(result).__name__}, expected a result of headwater; for example "
                     "hw.view(hw.rollout(...))")
     if not isinstance(height, (int, float)) or height < 100:
         raise Error(f"`height` {height}: expected at least 100 pixels; choose another")

@@ -348,7 +348,7 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
     if m == 0:
         raise Error("generate: the prompt is all padding, expected a token; choose another `item`")
     if len({len(step.layers) for step in steps}) > 1:
-        raise Error("generate: its steps have different numbers of layers, expected as many in each; capture one "
+        raise Error("generate: its steps have different numbers of layers, expected the same number in each; capture one "
                     "generate()")
     tracker = _engine.Tracker(len(steps[0].layers), m, m + len(chosen) - length, options, "generate")
     begin, end = tracker.range
@@ -364,7 +364,7 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
             # A prompt that is read as a whole may look both ways (PaliGemma, GIT): its rows stay as they are.
             after = places >= last if (first, last) == (0, length) else places > own[:, None]
             if rows[np.broadcast_to(after, rows.shape)].any():
-                raise Error(f"generate: positions of layer {layer} attend to what comes after them, expected causal "
+                raise Error(f"generate: positions of layer {layer} attend to later positions, expected causal "
                             "attention: without it all rows change with every new token; ask for the rollout of a pass")
             if len(rows):
                 tracker.push(layer, np.array(rows[:, places < last], order="C"))

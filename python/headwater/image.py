@@ -140,14 +140,14 @@ def edge_notes(values: NumPyArray) -> list[str]:
     if held < EDGE * share:
         return []
     return [f"patches at the border hold {held:.0%} of the values and are {share:.0%} of the image: models often store "
-            "something there that is not about these patches"]
+            "information there that has nothing to do with these patches"]
 
 
 def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str,
              target: str | None = None, given: Sequence[int] | None = None) -> ImageAttribution:
     """Image k of a row of values, in its own grid or the one that is given."""
     if not -len(places) <= k < len(places):
-        there = f"expected 0 to {len(places) - 1}" if places else "the input has none that headwater knows"
+        there = f"expected 0 to {len(places) - 1}" if places else "headwater found none in the input"
         raise Error(f"image: there is no image {k}, {there}; capture a vision-language model and give it input_ids")
     place = places[k]
     if given is not None:

@@ -59,7 +59,7 @@ def target_text(word: str, target: Any) -> str:
 def path_of(what: str, path: Any) -> str:
     """The name or folder of a model."""
     if not isinstance(path, (str, os.PathLike)):
-        raise Error(f"{what}: is given a {type(path).__name__}, expected a model directory, or the name of a model")
+        raise Error(f"{what}: was given a {type(path).__name__}, expected a model directory, or the name of a model")
     return os.fspath(path)
 
 
@@ -78,7 +78,7 @@ def readable(word: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as wrong:
-        raise Error(f"`{word}`: holds half a character (U+{ord(text[wrong.start]):04X}) at {wrong.start}, which no "
+        raise Error(f"`{word}`: holds half of a surrogate pair (U+{ord(text[wrong.start]):04X}) at {wrong.start}, which no "
                     "encoding has; write it with text.encode('utf-8', 'replace').decode()") from None
     return text
 

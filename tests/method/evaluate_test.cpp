@@ -118,7 +118,7 @@ TEST(Evaluate, ExplainsTheDifferenceOfTwoClassesByMethodsThatFollowTheWholeModel
   expect_near(means(methods, "gradient-x-input"), {-1});
   expect_near(means(methods, "frozen"), {1});
   ASSERT_EQ(result.notes.size(), 1u);
-  EXPECT_NE(result.notes[0].find("difference of both logits"), std::string::npos);
+  EXPECT_NE(result.notes[0].find("difference between the two logits"), std::string::npos);
 }
 
 TEST(Evaluate, CorrelatesEachMethodAtEachLayerAsAPersonWould) {

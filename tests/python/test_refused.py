@@ -32,6 +32,9 @@ def test_an_option_is_given_once(fox, words):
 
 def test_options_of_pictures_need_a_picture(fox, tmp_path):
     assert fails(2, "rollout", fox, "--title", "x").startswith("--title: no picture or page is written")
+    assert fails(2, "rollout", fox, "--timing").startswith("--timing: no file that holds it is written")
+    assert fails(2, "rollout", fox, "--timing", "-o", tmp_path / "x.svg").startswith("--timing: no file")
+    assert fails(2, "info", fox, "--timing").startswith("unknown option '--timing'")
     assert fails(2, "rollout", fox, "--colours", "greys", "-o", tmp_path / "x.json").startswith("--colours: no picture")
     assert "did you mean 'greys'" in fails(2, "rollout", fox, "--colours", "gerys", "-o", tmp_path / "x.png")
     assert "has values with signs" in fails(2, "relevance", "verb-number", "--text", "The keys", "--colours", "blues", "-o", tmp_path / "x.png")

@@ -103,7 +103,7 @@ def test_a_folder_of_other_work_is_refused(rows, tmp_path, more, found):
     path, _ = rows
     run("verb-number", path, "-o", tmp_path / "out", "--block", 120)
     before = bytes_in(tmp_path / "out")
-    assert f"is of other work ({found}" in fails(1, "verb-number", path, "-o", tmp_path / "out", "--block", 120, *more)
+    assert f"belongs to other work ({found}" in fails(1, "verb-number", path, "-o", tmp_path / "out", "--block", 120, *more)
     assert bytes_in(tmp_path / "out") == before
 
 
@@ -158,8 +158,8 @@ def test_rows_that_fail_are_recorded_and_counted(tmp_path):
     assert "1,080 rows, 70 failed" in run(*words, "--strict", status=1).stderr
     table = hw.read(tmp_path / "out")
     errors = table["error"].to_pylist()[1000:1008]
-    for error, part in zip(errors, [None, "no tokens", "no JSON object", "its type is int", "is missing", "'n' is \"many\"",
-                                    "expected at most", "no JSON object"]):
+    for error, part in zip(errors, [None, "no tokens", "not a JSON object", "its type is int", "is missing", "'n' is \"many\"",
+                                    "expected at most", "not a JSON object"]):
         assert error is None if part is None else part in error, error
     assert table["n"].to_pylist()[1000:1008] == [1, 2, None, 3, 4, None, 6, None]
 
@@ -310,7 +310,7 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     message = process.communicate()[1]
-    assert process.returncode == 130 and message == "headwater: interrupted; run the same line again to go on\n"
+    assert process.returncode == 130 and message == "headwater: interrupted; run the same line again to continue\n"
     assert not list((tmp_path / "out").glob(".*"))
 
 

@@ -41,7 +41,7 @@ def test_memory_that_is_used_again_is_not_read(mode):
     with mode(), hw.capture(model) as seen:
         model(x)
     for ask in (seen.rollout, seen.metrics, seen.maps, lambda: list(seen.heads())):
-        with pytest.raises(hw.Error, match="layers.0: its queries, keys or masks were written over since it ran"):
+        with pytest.raises(hw.Error, match="layers.0: its queries, keys or masks were overwritten after it ran"):
             ask()
     with mode(), hw.capture(model, keep="maps") as seen:
         model(x)

@@ -82,7 +82,7 @@ def test_layers_without_attention_are_named_or_passed_on(name):
                                        "model.layers"):
         seen.rollout()
     found = seen.rollout(missing="residual", item=0)
-    assert any("taken as passing everything on" in note for note in found.notes) and "passing everything" in found.to_json()
+    assert any("treated as passing everything through" in note for note in found.notes) and "passing everything" in found.to_json()
     maps = seen.maps(missing="residual")
     eye = torch.eye(13)
     assert len(maps) == 4 and 0 < sum(bool(torch.equal(map, eye)) for map in maps) < 4

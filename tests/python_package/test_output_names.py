@@ -51,7 +51,7 @@ def test_classes_of_tokens_have_the_names_of_the_config(facts):
     assert (target["name"], target["id"], target["row"]) == ("LABEL_2", 2, 2)
     assert target["value"] == pytest.approx(model(torch.arange(5, 12)[None]).logits[0, 2, 2].item(), rel=1e-4)
     assert seen.relevance("LABEL_2", row=2).relevance["target"]["name"] == "LABEL_2"
-    with pytest.raises(hw.Error, match="is no class of the model's config; there are LABEL_0"):
+    with pytest.raises(hw.Error, match="is not a class of the model's config; there are LABEL_0"):
         seen.relevance("Anna", row=2)
 
 

@@ -76,7 +76,7 @@ def test_top_values_of_texts_that_are_no_longer_are_all(whole, tmp_path, capsys)
 
 def test_runs_that_were_asked_different_things_are_not_compared(whole, top, tmp_path, capsys):
     message = shown(capsys, whole, "--against", top, status=1)
-    assert "were asked different things (top None and 5)" in message
+    assert "were made with different options (top None and 5)" in message
     rollout = attribute(tmp_path / "rollout", TEXTS, "--method", "rollout")
     assert "method relevance and rollout" in shown(capsys, whole, "--against", rollout, status=1)
     target = attribute(tmp_path / "target", TEXTS, "--target", 1)
@@ -111,7 +111,7 @@ def test_a_block_of_other_work_among_the_others_is_refused(whole, top, tmp_path)
     next((tmp_path / "mixed").glob("0000002-*")).unlink()
     shutil.copy(next(top.glob("0000002-*")), tmp_path / "mixed")
     for ask in (hw.read, hw.summarise):
-        with pytest.raises(hw.Error, match="is of other work than 0000000-"):
+        with pytest.raises(hw.Error, match="belongs to other work than 0000000-"):
             ask(tmp_path / "mixed")
 
 

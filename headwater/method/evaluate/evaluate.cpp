@@ -268,8 +268,8 @@ Evaluation Evaluator::result(std::string file) const {
   }
   if (one_of_two_)
     out.notes.push_back(
-        "of two classes, relevance and gradient x input explain the difference of both logits, on "
-        "which the probability depends");
+        "with two classes, relevance and gradient x input explain the difference between the two "
+        "logits, which alone determines the probability");
   for (size_t m = 0; m < faithfulness_.size(); ++m)
     out.faithfulness.push_back(spread_of(all_methods_[m], faithfulness_[m]));
   return out;

@@ -54,7 +54,7 @@ Image resized(const Image& image, const ProcessorConfig& config) {
   if (size.width < 1 || size.height < 1 || size.width * size.height > most_pixels_after)
     fail(
         "{}: would make {} x {} pixels of an image of {} x {}, expected at least one and at most "
-        "2^28; use an image that is less oblong",
+        "2^28; use an image whose sides differ less",
         config.file, size.width, size.height, image.width, image.height);
   return resize(image, static_cast<int>(size.width), static_cast<int>(size.height),
                 config.resample);

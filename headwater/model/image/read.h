@@ -9,7 +9,7 @@
 namespace headwater {
 
 /// The pixels of a PNG or JPEG file, recognised by its content, not its name. They are byte for
-/// byte those of transformers' load_image(path): what Pillow opens, turned upright by Exif or XMP,
+/// byte those of transformers' load_image(path): what Pillow opens, rotated upright by Exif or XMP,
 /// as RGB. So transparency is dropped, not blended; 16-bit colours keep their upper byte, but
 /// 16-bit grey is clipped at 255, as in Pillow. Throws Error, which names the file, for anything
 /// else, for damaged and truncated files, and above 2^28 pixels or 1,000,000 a side.

@@ -40,7 +40,7 @@ void Budget::spend_steps(uint64_t steps, const std::string& what) {
   if (open_) open_->steps_ += steps;
   if (before + steps > always_steps + times_steps * text)
     fail(
-        "{}: gave up on a text after {} steps of its patterns, expected some hundred a byte; "
+        "{}: gave up on a text after {} steps of its patterns, expected a few hundred per byte; "
         "simplify the pattern, which backtracks too much",
         what, before);
 }

@@ -1,5 +1,6 @@
-// What a tokenizer may spend on one text. A small tokenizer.json can ask for gigabytes, by steps
-// that each double the text, or for minutes, by patterns that backtrack; each alone looks sensible.
+// Limits on what a tokenizer may spend on one text. A small tokenizer.json can ask for gigabytes,
+// by steps that each double the text, or for minutes, by patterns that backtrack; each alone looks
+// sensible.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -26,7 +26,7 @@ class Tokenizer {
   static std::optional<Tokenizer> open_folder(const std::string& folder, const std::string& family);
   /// The same from memory; `name` names the file in errors.
   static Tokenizer parse(std::string_view json, const std::string& name);
-  /// With what the other files of its folder say, which counts more.
+  /// With the settings in the other files of its folder, which take precedence.
   static Tokenizer parse(std::string_view json, const std::string& name,
                          const BesideTokenizer& beside);
 
@@ -36,7 +36,7 @@ class Tokenizer {
 
   /// Tokenizes the text, and its pair if there is one, with the special tokens of the
   /// post-processor unless `special` is false. Returns at most `limit` tokens in all: cuts off the
-  /// ends, first that of the longer text. Throws Error if a text is not UTF-8 (naming the byte), if
+  /// ends, the longer text's first. Throws Error if a text is not UTF-8 (naming the byte), if
   /// the model has no token for a part of it, or if the special tokens alone exceed `limit`.
   Encoding encode(std::string_view text, std::optional<std::string_view> pair = {},
                   bool special = true, std::optional<size_t> limit = {}) const;

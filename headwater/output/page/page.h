@@ -1,5 +1,5 @@
-// A page that needs nothing: one HTML file with its data, its style and its script; and the page of
-// a server, which asks for its data.
+// A page that needs no other files: one HTML file with its data, style and scripts; and the page of
+// a server, which requests its data.
 //
 // The content security policy allows the scripts and the style by their hashes, pictures from data,
 // and a worker from a script itself. Nothing else can run, and no request leaves the page.

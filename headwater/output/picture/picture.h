@@ -7,8 +7,8 @@
 
 namespace headwater {
 
-// An .svg has its text as text, which a reader can search, copy and edit; a .pdf has it with the
-// fonts that it needs.
+// Text in an .svg is real text, which a reader can search, copy and edit; a .pdf embeds the fonts
+// that it needs.
 //
 // None needs a display, and each gives the same bytes for the same scene. Throws Error if Cairo
 // fails or, for .png, if the page has more than 32767 pixels a side; `path` names the picture in

@@ -1,11 +1,11 @@
-// Scripts that are read from the right beside numbers and other words.
+// Right-to-left scripts next to numbers and other words.
 #pragma once
 #include <string>
 
 namespace headwater {
 
-/// The text as it is, or between the marks of a Unicode isolate if a letter in it is read from the
-/// right: a terminal that turns such words around then leaves what is beside them in its place.
+/// The text, between the marks of a Unicode isolate if it has a right-to-left letter: a terminal
+/// that reorders such words then leaves their neighbours in place.
 std::string isolated(std::string text);
 
 }  // namespace headwater

@@ -1,4 +1,4 @@
-// What relevance has besides the row of its target.
+// The parts of a relevance result besides the row of its target.
 #pragma once
 #include <string>
 

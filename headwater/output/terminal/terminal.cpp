@@ -277,10 +277,10 @@ std::string terminal(const Metrics& result) {
     out += "# the model says: " + prediction_text(*result.prediction, result.source) + '\n';
   constexpr size_t most_said = 8;
   for (size_t k = 0; k < std::min(most_said, result.predictions.size()); ++k)
-    out += fmt::format("# the model says of item {}: {}\n", k,
+    out += fmt::format("# for item {} the model says: {}\n", k,
                        prediction_text(result.predictions[k], result.source));
   if (result.predictions.size() > most_said)
-    out += fmt::format("# and of {} more, in .json\n", result.predictions.size() - most_said);
+    out += fmt::format("# predictions for {} more items are in .json\n", result.predictions.size() - most_said);
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
   return out + table({{"mean_attention", number_text(result.mean_attention)},
                       {"max_attention", number_text(result.max_attention)},

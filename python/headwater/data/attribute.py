@@ -31,7 +31,7 @@ class Work:
     def __init__(self, asked: argparse.Namespace, environment: Mapping[str, str]):
         pyarrow()
         if Path(asked.output).suffix.lower() in (".parquet", ".json", ".jsonl", ".csv"):
-            raise BadUsage(f"-o {asked.output}: is the name of a file, expected a folder for blocks of Parquet; for example "
+            raise BadUsage(f"-o {asked.output}: names a file, expected a folder for blocks of Parquet; for example "
                            f"-o {Path(asked.output).stem}/")
         self.shard: Shard = find_shard(asked.shard, environment)
         if asked.block < 1:

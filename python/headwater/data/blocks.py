@@ -68,7 +68,7 @@ class Folder:
                                 f"{asked['rows']:,}; give rows that were added as an input of their own, with -o another "
                                 "folder (`headwater summarise` takes several), or give -o another folder for all")
                 differing = differences(found, asked)
-                raise Error(f"{self.path / name}: is of other work ({differing}); give -o another folder, or remove "
+                raise Error(f"{self.path / name}: belongs to other work ({differing}); give -o another folder, or remove "
                             "this one")
             return  # the others have the same name of settings in their hash, or are refused by it
 
@@ -121,10 +121,10 @@ def blocks_in(folder: Path) -> Iterator[tuple[int, Path]]:
     for path in sorted(folder.glob("*.parquet")):
         match = NAME.fullmatch(path.name)
         if not match:
-            raise Error(f"{path}: is no block of headwater, expected none but these in the folder; give another folder")
+            raise Error(f"{path}: is not a block of headwater, expected none but these in the folder; give another folder")
         index = int(match[1])
         if index in seen:
-            raise Error(f"{path}: is block {index}, as {seen[index]}; remove the one that is of other work")
+            raise Error(f"{path}: is block {index}, as {seen[index]}; remove the one that does not belong here")
         seen[index] = path.name
         yield index, path
 
@@ -137,7 +137,7 @@ def settings_of(path: Path) -> dict[str, Any]:
         metadata = parquet.read_schema(path).metadata or {}
         found: dict[str, Any] = json.loads(metadata[KEY])
     except (OSError, ValueError, KeyError) as wrong:
-        raise Error(f"{path}: is no block of headwater ({wrong}); give another folder") from None
+        raise Error(f"{path}: is not a block of headwater ({wrong}); give another folder") from None
     if not {"rows", "block", "keep", "top", "method"} <= found.keys():
         raise Error(f"{path}: was written by another version of headwater; run `headwater attribute` into another folder")
     return found

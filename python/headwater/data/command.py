@@ -32,11 +32,11 @@ class Parser(argparse.ArgumentParser):
 
 def attribute_parser() -> Parser:
     parser = Parser(prog="headwater attribute", allow_abbrev=False, epilog=f"Example: {EXAMPLE}",
-                    description="Attribution of a data set. What is done is kept: run the same line again to go on.")
+                    description="Attribution of a data set. Finished blocks are kept: run the same line again to continue.")
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model directory, or the name of a model")
     add("inputs", metavar="INPUT", nargs="+", help="rows: .parquet, .jsonl, .json (lines, or an array of objects), .csv "
-        "or .tsv (with a first line of names) or .txt (a text a line), also with .gz; a folder of such files; or -, "
+        "or .tsv (with a first line of names) or .txt (one text per line), also with .gz; a folder of such files; or -, "
         "standard input")
     add("-o", "--output", metavar="OUT/", required=True, help="the folder for the blocks of results, made if missing; "
         "their columns starts and ends are bytes of the text")
@@ -49,7 +49,7 @@ def attribute_parser() -> Parser:
     rows.add_argument("--block", metavar="ROWS", type=int, default=1000, help="rows of a block (default: 1000)")
     rows.add_argument("--shard", metavar="i/n", help="only part i of n, from 0; /n takes i from the environment. Without "
                       "it, RANK and WORLD_SIZE, SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are read; "
-                      "0/1 does all of it, whatever the environment says")
+                      "0/1 does all of it, regardless of the environment")
     rows.add_argument("--truncate", action="store_true", help="cut texts that are too long for the model")
     rows.add_argument("--strict", action="store_true", help="exit status 1 if a row failed")
     rows.add_argument("--dry-run", action="store_true", help="count rows, tokens and blocks, estimate the time, write "
@@ -62,7 +62,7 @@ def attribute_parser() -> Parser:
     method.add_argument("--rule", help="of relevance (frozen, attnlrp, integrated) or gradient (gradient, "
                         "gradient-rollout, chefer)")
     method.add_argument("--layer", type=int, default=-1, help="the layer, for method raw")
-    method.add_argument("--top", metavar="K", type=int, help="only the K values that are largest without their signs")
+    method.add_argument("--top", metavar="K", type=int, help="only the K largest values, regardless of sign")
     options = parser.add_argument_group("Options, as in headwater rollout")
     for name in ("preset", "fuse", "order", "empty", "divide", "layers"):
         options.add_argument(f"--{name}")
@@ -79,7 +79,7 @@ def attribute_parser() -> Parser:
 def summarise_parser() -> Parser:
     parser = Parser(prog="headwater summarise", allow_abbrev=False,
                     epilog="Example: headwater summarise out/ --by label",
-                    description="Which tokens, positions and parts of a data set get most, from what 'headwater "
+                    description="Which tokens, positions and parts of a data set matter most, from the output of 'headwater "
                     "attribute' wrote.")
     add = parser.add_argument
     add("results", metavar="OUT/", nargs="+", help="a folder of 'headwater attribute', or a summary saved as .json; "
@@ -93,7 +93,7 @@ def summarise_parser() -> Parser:
     add("--texts", action="store_true", help="only sums and concentration")
     add("--least", metavar="N", type=int, default=5, help="only tokens that occur N times (default: 5)")
     add("--count", metavar="N", type=int, default=20, help="how many lines of a table (default: 20)")
-    add("--partial", action="store_true", help="take folders whose blocks are not all there")
+    add("--partial", action="store_true", help="accept folders with missing blocks")
     add("-o", "--output", metavar="FILE", help="write all of it to a .parquet, or to a .json that can be merged")
     return parser
 
@@ -140,7 +140,7 @@ def run(words: Sequence[str]) -> int:
     except Error as wrong:
         return say(spelled(str(wrong)), 2 if isinstance(wrong, BadUsage) else 1)
     except KeyboardInterrupt:
-        return say("interrupted; run the same line again to go on", 130)
+        return say("interrupted; run the same line again to continue", 130)
     # What follows is for failures that no reader or writer of ours has a better sentence for.
     except OSError as wrong:
         return say(f"{wrong.filename or 'output'}: {wrong.strerror or one_line(wrong)}; check the place, then run the "
@@ -151,7 +151,7 @@ def run(words: Sequence[str]) -> int:
         arrow = sys.modules.get("pyarrow")
         if arrow is None or not isinstance(wrong, arrow.lib.ArrowException):
             raise
-        return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+        return say(f"Arrow, which reads and writes Parquet, failed ({one_line(wrong)}); run the same line again", 1)
 
 
 def one_line(wrong: BaseException) -> str:

@@ -15,7 +15,7 @@ GROUPS = ("target", "row", "length")  # columns of the result that name groups
 
 def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, by: str | None = None,
               parts: str | None = None, partial: bool = False) -> DataSummary:
-    """Which tokens, positions and parts of texts get most, over a folder that `headwater attribute` wrote.
+    """Which tokens, positions and parts of texts matter most, over a folder that `headwater attribute` wrote.
 
     `results` is such a folder, a summary saved as .json, or several of them, which are merged. `by` is a kept column, or
     'target', 'row' or 'length': everything is then counted for each of its values. `parts` is a kept column of spans, in

@@ -74,7 +74,7 @@ class File:
         for name in self.columns:
             if name not in names:
                 if any(NOT_UTF8.search(one) for one in names):
-                    raise Error(f"{self.path}: is not UTF-8, expected that; convert it, for example with iconv")
+                    raise Error(f"{self.path}: is not UTF-8; convert it, for example with iconv")
                 raise Error(f"{self.path}: has no column '{name}'{nearest(name, list(names))}; give --column, --id or "
                             "--keep the name of one that is there")
 
@@ -133,7 +133,7 @@ class File:
     def _json_row(self, record: Any) -> Values:
         read = parsed(record)
         if not isinstance(read, dict):
-            return [None] * len(self.columns), "is no JSON object, expected one for each row; correct it"
+            return [None] * len(self.columns), "is not a JSON object, expected one for each row; correct it"
         return [read.get(name) for name in self.columns], None
 
     def _csv_row(self, record: list[str]) -> Values:
@@ -190,7 +190,7 @@ class File:
         if self.array:
             read = parsed(file.read())
             if not isinstance(read, list):
-                raise Error(f"{self.path}: begins as a JSON array and is none, expected an array of objects, or an object "
+                raise Error(f"{self.path}: begins like a JSON array but is not one, expected an array of objects, or an object "
                             "a line; correct it")
             return iter(read)
         return (line for line in file if self.kind == ".txt" or line.strip())
@@ -199,7 +199,7 @@ class File:
 def utf8(row: Values) -> Values:
     """The row, with what is wrong with it if its file has other bytes than UTF-8 there."""
     if any(isinstance(value, str) and NOT_UTF8.search(value) for value in row[0]):
-        return row[0], "is not UTF-8, expected that; convert the file, for example with iconv"
+        return row[0], "is not UTF-8; convert the file, for example with iconv"
     return row
 
 

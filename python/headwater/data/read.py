@@ -15,7 +15,7 @@ from .words import counted
 def paths_of(folder: str | os.PathLike[str], partial: bool = False) -> list[Path]:
     """The blocks, in the order of the input. Raises headwater.Error if there are none, or if some are missing."""
     if not Path(folder).is_dir():
-        raise Error(f"{os.fspath(folder)}: is no folder, expected the one that `headwater attribute` wrote; check the name")
+        raise Error(f"{os.fspath(folder)}: is not a folder, expected the one that `headwater attribute` wrote; check the name")
     found = dict(blocks_in(Path(folder)))
     if not found:
         raise Error(f"{os.fspath(folder)}: holds no blocks, expected those of `headwater attribute`; check the name")
@@ -59,7 +59,7 @@ def read_blocks(folder: str | os.PathLike[str], *, columns: Sequence[str] | None
         if first is None:
             first, settings = path, own
         elif own != settings:
-            raise Error(f"{path}: is of other work than {first.name}; remove the one that does not belong to the folder")
+            raise Error(f"{path}: belongs to other work than {first.name}; remove the one that does not belong to the folder")
         for name in columns or ():
             if name not in file.schema_arrow.names:
                 raise Error(f"{path}: has no column '{name}'{nearest(name, file.schema_arrow.names)}")

@@ -73,7 +73,7 @@ def make_settings(method: str, row: int | str | None, target: str | int, against
     else:
         for word, value, usual in (("rule", rule, None), ("target", str(target), "best"), ("against", str(against), "")):
             if value != usual:
-                raise Error(f"`{word}` {value}: was given with method {method}, which asks about no output; leave it "
+                raise Error(f"`{word}` {value}: was given with method {method}, which does not look at an output; leave it "
                             "out, or take method relevance or gradient")
     if method == "relevance" and given:
         raise Error(f"`{next(iter(given))}`: was given with method relevance, which prepares no attention; leave it out")

@@ -63,7 +63,7 @@ def find_shard(given: str | None, environment: Mapping[str, str]) -> Shard:
     index = number(environment, "JOB_COMPLETION_INDEX")
     if index is not None:
         if count is None:
-            raise Error(f"JOB_COMPLETION_INDEX {index}: is set, and nothing says of how many, expected the number of "
+            raise Error(f"JOB_COMPLETION_INDEX {index}: is set without a total, expected the number of "
                         f"completions; give --shard /N")
         return checked(index, count, "JOB_COMPLETION_INDEX")
     if count is not None:

@@ -15,7 +15,7 @@ from .words import counted
 TITLES = {"token": "Tokens, by their mean value", "position": "Positions", "text": "Texts",
           "part": "Parts, by their mean share"}
 EXPLAINED = ("sum: of the values of a text; largest: the share of the largest value; half: how many tokens have half of "
-             "all; entropy: of the shares, 0 if one token has all. Shares are of the values without their signs.")
+             "all; entropy: of the shares, 0 if one token has all. Shares ignore signs.")
 
 
 def summarise_command(asked: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Questions about a data set: which tokens, positions and parts get most, for which label, and what has changed."""
+"""Questions about a data set: which tokens, positions and parts matter most, for which label, and what has changed."""
 from __future__ import annotations
 
 import json
@@ -107,7 +107,7 @@ class DataSummary:
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers do not say of themselves."""
+        """What the numbers alone do not say."""
         found = []
         if self.cut:
             found.append(f"{counted(self.cut, 'text')} of {self.texts:,} {'is' if self.cut == 1 else 'are'} cut to the "
@@ -118,8 +118,8 @@ class DataSummary:
             most = sorted(self.targets, key=lambda name: (-self.targets[name], name))
             named = ", ".join(f"{name} in {self.targets[name]:,}" for name in most[:4])
             more = f" and {len(most) - 4:,} more" if len(most) > 4 else ""
-            found.append(f"the texts have different targets ({named}{more}): a mean mixes what speaks for one with what "
-                         "speaks for another; `by` target keeps them apart")
+            found.append(f"the texts have different targets ({named}{more}): a mean mixes evidence for one with "
+                         "evidence for another; `by` target keeps them apart")
         return found
 
     def _refuse_cut(self, kind: str) -> None:
@@ -174,7 +174,7 @@ class DataSummary:
                  for word in sorted(self.settings.keys() | other.settings.keys())
                  if word not in ("model", "content", "headwater") and self.settings.get(word) != other.settings.get(word)]
         if wrong:
-            raise Error(f"summaries: were asked different things ({'; '.join(wrong)}), expected the same, so that only "
+            raise Error(f"summaries: were made with different options ({'; '.join(wrong)}), expected the same, so that only "
                         "texts or the model differ; run `headwater attribute` again with the same options")
         found = []
         models = [one.settings.get("model") for one in (self, other)]
@@ -245,7 +245,7 @@ class DataSummary:
                 out._tables[kind] = {(group, key): Moments(int(count), int(total), int(squares))
                                      for group, key, count, total, squares in read[kind]}
         except (KeyError, TypeError, ValueError) as wrong:
-            raise Error(f"{name}: is no summary of headwater ({wrong}); give a folder, or a .json of summarise") from None
+            raise Error(f"{name}: is not a summary of headwater ({wrong}); give a folder, or a .json of summarise") from None
         return out
 
     def to_arrow(self) -> Any:

@@ -140,7 +140,7 @@ def sides_of(seen: Recording) -> tuple[Stack, Stack, Stack]:
     across = [stack for stack in stacks if stack.across]
     decoder = [stack for stack in stacks if stack not in encoder and not stack.across and "decoder" in stack.name]
     if not encoder or not across or not decoder:
-        raise Error(f"{type(seen.model).__name__}: is no encoder-decoder model, expected encoder, decoder and cross "
+        raise Error(f"{type(seen.model).__name__}: is not an encoder-decoder model, expected encoder, decoder and cross "
                     "attention; use .rollout() instead")
     if len(encoder) + len(across) + len(decoder) > 3:
         raise Error(f"{type(seen.model).__name__}: has more than an encoder, a decoder and their cross attention, "

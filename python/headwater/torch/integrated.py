@@ -44,7 +44,7 @@ def integrated(seen: Recording, call: Call, run: Run, choose: Choose, target: An
     with run(None, alter) as other:
         begin = other.rows.detach().clone()
     if begin.shape != rows.shape or other.number != number:
-        raise Error("relevance: the baseline makes other rows than the input, expected as many; give another `baseline`")
+        raise Error("relevance: the baseline has a different number of rows than the input, expected the same number; give another `baseline`")
     wide = torch.float64 if rows.dtype == torch.float64 else torch.float32
     way = rows.to(wide) - begin.to(wide)
     again = target, against

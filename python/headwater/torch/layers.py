@@ -24,7 +24,7 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     first = next((record for _, _, record in layers if record is not None), None)
     if gone and (missing != "residual" or first is None):
         what = ", ".join(f"{layer} ({kind})" for layer, kind in gone[:6]) + (" and more" if len(gone) > 6 else "")
-        way = "`missing`='residual' takes them as passing everything on" if first is not None else \
+        way = "`missing`='residual' treats them as passing everything through" if first is not None else \
             "load the model with attn_implementation='eager', or choose another stack"
         raise Error(f"capture: {len(gone)} of the {len(layers)} layers of '{name}' ran without attention that can be "
                     f"recorded: {what}; {way}")
@@ -32,7 +32,7 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     notes = []
     if gone:
         what = ", ".join(layer for layer, _ in gone)
-        notes.append(f"{len(gone)} layers without recordable attention are taken as passing everything on: {what}")
+        notes.append(f"{len(gone)} layers without recordable attention are treated as passing everything through: {what}")
     if not partial:
         notes += unseen_beside(run, missing)
     notes += noted_beside(run, modules)
@@ -112,8 +112,8 @@ def check_shapes(run: Run, records: list[Record], names: list[str], copies: int 
                     "expected a forward pass over all tokens; ask .generation() for generated text, or choose "
                     "another `call`")
     if odd is not None:
-        raise Error(f"capture: {odd[0]} has {odd[1].queries} queries over {odd[1].keys} keys, expected as many; its "
-                    "keys are pooled, or come from elsewhere, so its layers cannot be multiplied")
+        raise Error(f"capture: {odd[0]} has {odd[1].queries} queries over {odd[1].keys} keys, expected equal numbers; its "
+                    "keys are pooled or come from elsewhere, so its layers cannot be multiplied")
     sizes = sorted({(record.batch, record.queries) for record in records})
     if len(sizes) > 1:
         found = " and ".join(f"{batch} x {length}" for batch, length in sizes)
@@ -126,7 +126,7 @@ def check_shapes(run: Run, records: list[Record], names: list[str], copies: int 
         if shape is not None and entry.record is not None and not fits(shape, batch, length) and \
                 not (len(shape) == 4 and copies == shape[0] and fits(shape[1:], batch, length)):
             raise Error(f"capture: {entry.name} attended within {batch} x {length} items x tokens, but its layer was "
-                        f"given {list(shape)}: attention within windows or frames is no map over all tokens; "
+                        f"given {list(shape)}: attention within windows or frames gives no map over all tokens; "
                         "headwater cannot join them")
 
 

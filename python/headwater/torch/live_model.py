@@ -27,7 +27,7 @@ class LiveModel:
 
     def __init__(self, model: torch.nn.Module, tokenizer: TextTokenizer | None, name: str | None):
         if not isinstance(model, torch.nn.Module):
-            raise Error(f"serve: is given a {type(model).__name__}, expected a PyTorch model, or the names of models")
+            raise Error(f"serve: was given a {type(model).__name__}, expected a PyTorch model, or the names of models")
         if tokenizer is None:
             raise Error("serve: has a PyTorch model without a tokenizer, expected both; for example "
                         "hw.serve(model, AutoTokenizer.from_pretrained(...))")

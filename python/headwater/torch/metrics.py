@@ -215,7 +215,7 @@ def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
         model(**batch)
     answer = seen._answer(**asked)
     if any(isinstance(record, PassingOn) for record in answer.records):
-        raise Error("metrics: layers without recordable attention cannot be taken as passing everything on here; use "
+        raise Error("metrics: layers without recordable attention cannot be treated as passing everything through here; use "
                     "headwater.capture and .metrics(missing='residual')")
     found = folds.get((seen._layout.place(answer.layers[0]).stack, answer.run.owner))
     assert found is not None, "a stack that was chosen has layers that were folded"

@@ -82,7 +82,7 @@ def named(seen: Recording, name: str, count: int, rows: bool, what: str) -> int:
         raise Error(f"`{what}` '{name}': is the name of {len(found)} classes, {', '.join(map(str, found))}, expected one; "
                     "give its number")
     there = ", ".join(list(labels.values())[:12]) or "none"
-    raise Error(f"`{what}` '{name}': is no class of the model's config; there are {there}, and 'best'")
+    raise Error(f"`{what}` '{name}': is not a class of the model's config; there are {there}, and 'best'")
 
 
 def word_number(seen: Recording, name: str, what: str) -> int:
@@ -105,5 +105,5 @@ def word_number(seen: Recording, name: str, what: str) -> int:
                                word == getattr(tokenizer, "unk_token", None)):
         return int(number)
     split = f", which splits it into {', '.join(map(repr, pieces))}" if pieces else ""
-    raise Error(f"`{what}` '{name}': is no single token of the capture's tokenizer{split}; give one of its tokens, or "
+    raise Error(f"`{what}` '{name}': is not a single token of the capture's tokenizer{split}; give one of its tokens, or "
                 "the number of a token")

@@ -58,7 +58,7 @@ def rule_of(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str]
                     "rules={'layers.*.gate': 'linear'}")
     for key, word in rules.items():
         if word not in WORDS:
-            raise Error(f"`rules` {word!r}: is no rule; there are {', '.join(WORDS)}")
+            raise Error(f"`rules` {word!r}: is not a rule; there are {', '.join(WORDS)}")
         chosen = [module for module, name in names.items()
                   if (fnmatch.fnmatchcase(name, key) if isinstance(key, str) else isinstance(module, key))]
         if not chosen:

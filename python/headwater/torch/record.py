@@ -127,8 +127,8 @@ class Record:
             raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
                         "keep='inputs'")
         if not all(map(is_as_it_was, self._borrowed(), self.states)):
-            raise Error(f"{self.name or 'capture'}: its queries, keys or masks were written over since it ran, expected "
-                        "them as they were: the model, or what ran after it, uses their memory again; capture with "
+            raise Error(f"{self.name or 'capture'}: its queries, keys or masks were overwritten after it ran, expected "
+                        "them unchanged: the model, or something after it, reuses their memory; capture with "
                         "keep='maps'")
 
     @property

@@ -31,7 +31,7 @@ def check_model(model: object) -> None:
         raise Error(f"capture of {type(model).__name__}: expected a PyTorch model, a torch.nn.Module; give the model "
                     "itself")
     if isinstance(model, torch.jit.ScriptModule):
-        raise Error(f"capture of {type(model).__name__}: was compiled by torch.jit, whose attention nobody sees, expected "
+        raise Error(f"capture of {type(model).__name__}: was compiled by torch.jit, which hides its attention, expected "
                     "the model that was compiled; capture and call that")
 
 

@@ -109,7 +109,7 @@ def lists_of_layers(seen: Recording, run: Run) -> tuple[str, list[str]]:
     """The list of layers whose rows are wanted, and all lists that ran in the same call of the model."""
     start = run.stack.container
     if start is None:
-        raise Error(f"relevance: '{run.stack.name}' is no list of layers, so where the rows of its tokens begin is not "
+        raise Error(f"relevance: '{run.stack.name}' is not a list of layers, so where its tokens enter is not "
                     "known; put the layers in a torch.nn.ModuleList")
     others = [stack.container for stack in seen._stacks() if any(one.one is run.one for one in stack.runs)]
     return start, list(dict.fromkeys(one for one in [start, *others] if one is not None))
@@ -289,7 +289,7 @@ def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, tota
     if any(entry.across for entry in answer.run.one.entries):
         notes.append(f"the output is that of token {chosen.target[2]} of the decoder")
     if found.others is not None:
-        notes.append(f"the rows of another stack, which do not come from these tokens, take {found.others:.6g}")
+        notes.append(f"inputs from another stack, which are not these tokens, take {found.others:.6g}")
     if question.rule == "integrated":
         whole = output - found.biases
         name = found.baseline if found.baseline == "zero" else f"'{found.baseline}'"

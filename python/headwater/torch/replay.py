@@ -65,7 +65,7 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
     """
     away = next((name for name, one in model.named_parameters() if one.device.type == "meta"), None)
     if away is not None:
-        raise Error(f"relevance: the weight '{away}' is on the meta device: accelerate brings it only while its layer runs, "
+        raise Error(f"relevance: the weight '{away}' is on the meta device: accelerate loads it only while its layer runs, "
                     "expected weights that stay; load the model without offloading")
     network = Network(rule, length, parts)
     network.instead = instead

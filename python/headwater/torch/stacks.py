@@ -220,7 +220,7 @@ def named(stacks: list[Stack], asked: str) -> Stack:
         if len(found) == 1:
             return found[0]
         if found:
-            raise Error(f"`stack` '{asked}': is a part of several names, expected one; there are:{listed(found)}")
+            raise Error(f"`stack` '{asked}': is part of several names, expected one; there are:{listed(found)}")
     raise Error(f"`stack` '{asked}': did not run; there are:{listed(stacks)}")
 
 
