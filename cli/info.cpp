@@ -33,7 +33,8 @@ std::string about_this_machine() {
 class InfoCommand : public Command {
  public:
   InfoCommand()
-      : Command("info", "What is in a source and how it is read; without one, what this machine runs",
+      : Command("info",
+                "What is in a source and how it is read; without one, what this machine runs",
                 "headwater info bert.npz") {}
 
   void declare(OptionList& options) override {

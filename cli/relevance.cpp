@@ -31,10 +31,11 @@ class RelevanceCommand : public Command {
              "through queries and keys) or integrated (integrated gradients)",
              [this](const std::string& text) { what_.rule = parse_relevance_rule(text); })
         .words = {"frozen", "attnlrp", "integrated"};
-    declare_row(options,
-                "The token to ask about, in models with logits for every token: a number, cls, last, "
-                "mask or a word of the text (default: the mask, or the last)",
-                row_);
+    declare_row(
+        options,
+        "The token to ask about, in models with logits for every token: a number, cls, last, "
+        "mask or a word of the text (default: the mask, or the last)",
+        row_);
     options.flag("--by-layer", "Also the relevance of each token after each layer", what_.by_layer);
     options.flag("--heads", "Also the share of each head", what_.heads);
     options.integer("--edges", "K",

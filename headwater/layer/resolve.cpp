@@ -19,7 +19,9 @@ void check(const Options& options) {
       fail_usage(
           "`row` {}: is not one row of a list, expected numbers, cls, last or mask; ask for "
           "it alone",
-          one.kind == Row::Kind::mean ? "mean" : one.kind == Row::Kind::all ? "all" : "list");
+          one.kind == Row::Kind::mean  ? "mean"
+          : one.kind == Row::Kind::all ? "all"
+                                       : "list");
 }
 
 void check_one_token(const Row& row) {

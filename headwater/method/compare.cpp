@@ -179,8 +179,7 @@ void to_pieces(Attribution& result, const Alignment& alignment,
   if (static_cast<int>(pieces.size()) != tokens || alone > 0)
     result.notes.push_back(fmt::format(
         "{} tokens are shown as the {} pieces of the text that both models share{}", tokens,
-        pieces.size(),
-        alone > 0 ? fmt::format("; {} without a counterpart left out", alone) : ""));
+        pieces.size(), alone > 0 ? fmt::format("; {} without a counterpart left out", alone) : ""));
   result.source.tokens = alignment.names;
   result.source.ids.clear();
   result.source.places = alignment.places;

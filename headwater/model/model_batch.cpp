@@ -203,8 +203,7 @@ void note_reading(const Pooling& pooling, const char* which, const Description& 
     found = found || (text.places[t].text >= 0 && upper(text.tokens[t]));
   if (pooling.lowers && found)
     notes.push_back(fmt::format(
-        "{} was read as it is; sentence-transformers lowercases texts for this model",
-        which));
+        "{} was read as it is; sentence-transformers lowercases texts for this model", which));
 }
 
 }  // namespace
@@ -251,7 +250,8 @@ void ModelBatch::compare(const ModelInput& input) {
                                                           : model_->architecture().width;
   if (static_cast<size_t>(columns) != vector.size())
     fail(
-        "{}: makes vectors of {} numbers from one input and of {} from the other, expected the same "
+        "{}: makes vectors of {} numbers from one input and of {} from the other, expected the "
+        "same "
         "size; check the weights",
         model_->name(), columns, vector.size());
   for (Item& own : items_) {

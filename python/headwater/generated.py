@@ -20,6 +20,7 @@ from .arguments import (OPTIONS, OptionWords, WritingWords, layers_text, make_op
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .printed import Printed
 from .protocols import Recorded, WithAttentions
 from .top import largest
 from .source import layers_of, refuse_capture_words
@@ -29,7 +30,7 @@ from .steps import Map, Step, begins_of, finite, pieces, placed, rows_of_text
 ALL_ROWS = {"row": "every generated token has a row of its own: take .values[s]"}
 
 
-class Generation:
+class Generation(Printed):
     """`M` [n, m, L] of one prompt: generated token, prompt token, layer. `M[s, :, -1]` is token s over the prompt.
 
     `prompt` and `generated` are tokens, `values` is M of the last layer, [n, m]. If headwater's own engine wrote the

@@ -13,12 +13,13 @@ from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .printed import Printed
 from .rows import rows_within
 from .top import largest
 from .values import whole
 
 
-class Attribution(Arithmetic):
+class Attribution(Printed, Arithmetic):
     """How much of each output token comes from each input token.
 
     `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
@@ -270,10 +271,6 @@ class Attribution(Arithmetic):
         each = self.values if isinstance(self.values, list) else [self.values]
         return displayed(self, sum(int(np.prod(value.shape)) for value in each))
 
-    def __str__(self) -> str:
-        from .printed import printed
-        return printed(self)
-
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))
         return f"<headwater.Attribution {self.method} of {self.source}: {shape}, {self._kind.name}>"
@@ -287,7 +284,7 @@ def known(relevance: Any) -> Any:
     return {**relevance, "target": target}
 
 
-class Comparison:
+class Comparison(Printed):
     """Results of one input side by side: `panels` (each with a `label`), and how well they agree.
 
     `agreement` is [P, P]: Spearman's rank correlation between two panels, averaged over their rows.
@@ -364,7 +361,8 @@ class Comparison:
         return self.panels[k]
 
     def __repr__(self) -> str:
-        return f"<headwater.Comparison by {self.by}: {', '.join(panel.label for panel in self.panels)}>"
+        more = f" and {len(self) - 8} more" if len(self) > 8 else ""
+        return f"<headwater.Comparison by {self.by}: {', '.join(panel.label for panel in self.panels[:8])}{more}>"
 
 
 class Metrics(dict[str, Any]):

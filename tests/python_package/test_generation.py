@@ -270,7 +270,7 @@ def test_other_models_are_no_encoder_decoder():
     model = make(*TEXT["bert"], attention="sdpa")
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=torch.tensor([[5, 6]]))
-    with pytest.raises(hw.Error, match="is no encoder-decoder model"):
+    with pytest.raises(hw.Error, match="is not an encoder-decoder model"):
         seen.encoder_decoder()
     with pytest.raises(hw.Error, match="expected all three"):
         hw.encoder_decoder(object())

@@ -174,5 +174,5 @@ def test_work_that_was_stopped_goes_on(tmp_path):
     with pytest.raises(hw.Error, match="is of layer_idx -1"):
         hw.metrics_over(model, loader(), resume=path, layer_idx=0)
     path.write_text("[]")
-    with pytest.raises(hw.Error, match="is no file of"):
+    with pytest.raises(hw.Error, match="is not a file of"):
         hw.metrics_over(model, loader(), resume=path)

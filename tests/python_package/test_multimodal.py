@@ -29,7 +29,7 @@ def test_image_tokens_are_named_by_their_place_and_make_an_image(tmp_path):
     assert any(name.startswith("<image") for name, _ in found.top(20))
     with pytest.raises(hw.Error, match="there is no image 1, expected 0 to 0"):
         found.image(1)
-    with pytest.raises(hw.Error, match="has none that headwater knows"):
+    with pytest.raises(hw.Error, match="headwater found none in the input"):
         hw.rollout(softmax_rows((2, 2, 4, 4))).image()
     with hw.capture(model) as seen:
         model(**inputs)

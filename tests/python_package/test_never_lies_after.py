@@ -240,5 +240,5 @@ def test_all_of_an_array_counts(tmp_path):
 def test_a_file_of_something_else_is_named(text, data, tmp_path):
     (tmp_path / "x.json").write_text(text)
     for path in (tmp_path / "x.json", tmp_path):
-        with pytest.raises(hw.Error, match="is no file of metrics_over|expected a file"):
+        with pytest.raises(hw.Error, match="is not a file of metrics_over|expected a file"):
             hw.metrics_over(make(*TEXT["bert"], attention="sdpa"), data, resume=path)

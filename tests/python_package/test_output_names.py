@@ -36,7 +36,7 @@ def test_a_word_is_the_same_token_live_and_from_a_folder(facts, word):
 
 
 def test_a_word_of_several_tokens_is_refused_with_its_pieces(facts):
-    with pytest.raises(hw.Error, match="no single token of the capture's tokenizer, which splits it into"):
+    with pytest.raises(hw.Error, match="not a single token of the capture's tokenizer, which splits it into"):
         facts.relevance("unlikelihoods")
     with pytest.raises(hw.Error, match="expected 'best', a class or word"):
         facts.relevance(True)

@@ -137,3 +137,17 @@ def test_figures_are_closed_when_they_are_returned(stack, tmp_path):
     assert pyplot.get_fignums() == before
     figures[0].savefig(tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 1000
+
+
+def test_print_shows_the_strongest_tokens():
+    attention = np.array([[[1, 0, 0], [.25, .75, 0], [.25, .25, .5]]], dtype=np.float32)
+    said = dict(tokens=["a", "b", "c"], residual=0.0)
+    assert str(hw.rollout(attention, row=1, **said)).splitlines()[1] == "  of 'b': b 0.75, a 0.25, c 0"
+    panels = str(hw.compare(attention, by="fuse", row=1, **said)).splitlines()
+    assert panels[0].startswith("<headwater.Comparison by fuse") and panels[2] == "  fuse max: b 0.75, a 0.25, c 0"
+    written = hw.generate("facts", "The red key went", count=30, ignore_end=True)
+    lines = str(written).splitlines()
+    token, value = written.top(0, 1)[0]
+    assert lines[1].startswith(f"  'from': {token} {value:.4g}, ") and lines[-1] == "  ... and 10 more"
+    heads = hw.compare(attention.repeat(9, axis=0), by="head", **said)
+    assert repr(heads).endswith("layer 7 head 0 and 1 more>")

@@ -19,7 +19,9 @@ struct Blocks {
 pthread_key_t make_key() {
   pthread_key_t key = 0;
   if (pthread_key_create(&key, [](void* blocks) { delete static_cast<Blocks*>(blocks); }) != 0)
-    fail("the process has used up its keys for memory of threads, expected one; load fewer libraries");
+    fail(
+        "the process has used up its keys for memory of threads, expected one; load fewer "
+        "libraries");
   return key;
 }
 

@@ -280,7 +280,8 @@ std::string terminal(const Metrics& result) {
     out += fmt::format("# for item {} the model says: {}\n", k,
                        prediction_text(result.predictions[k], result.source));
   if (result.predictions.size() > most_said)
-    out += fmt::format("# predictions for {} more items are in .json\n", result.predictions.size() - most_said);
+    out += fmt::format("# predictions for {} more items are in .json\n",
+                       result.predictions.size() - most_said);
   for (const std::string& note : result.notes) out += "# " + harmless(note) + '\n';
   return out + table({{"mean_attention", number_text(result.mean_attention)},
                       {"max_attention", number_text(result.max_attention)},
