@@ -109,6 +109,13 @@ OPTIONS = tuple(OptionWords.__annotations__)
 READING = ("item", "tokens", "attention_mask", "sums")  # what torch/device.py knows besides the options
 ASKED = tuple(AskedWords.__annotations__)  # and what it knows of captures
 OF_CAPTURES = ("stack", "call", "missing", "repeated")
+PREPARING = ("preset", "residual", "discard", "order", "empty", "divide")
+# Options that a method does not use, and what to do instead.
+NOT_OF_RAW = {**dict.fromkeys(PREPARING, "raw attention is unchanged; leave it out"),
+              "layers": "raw attention is of one layer; choose it with `layer`"}
+NOT_OF_METRICS = {"row": "metrics are over all rows; leave it out"}
+NOT_BY_HEAD = {**dict.fromkeys(PREPARING, "raw attention is unchanged; leave it out"),
+               **dict.fromkeys(("fuse", "head"), "every head is shown; leave it out")}
 DEFAULTS: Mapping[str, Any] = dict(axes="", sums="checked", nan="error", truncate=False, ignore_code=False,
                                    missing="error", repeated="error", count=20, temperature=0.0, top_k=0, top_p=1.0,
                                    seed=0, stop=(), ignore_end=False, position="predicting", method="rollout",

@@ -5,8 +5,8 @@ import json
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
 from . import _engine, arrays
-from .arguments import (ASKED, DEFAULTS, OPTIONS, READING, ModelWords, RunWords, SourceWords, Words, make_options,
-                        one_row, refuse, row_words, spelled_out, split)
+from .arguments import (ASKED, DEFAULTS, NOT_BY_HEAD, NOT_OF_METRICS, NOT_OF_RAW, OPTIONS, READING, ModelWords, RunWords,
+                        SourceWords, Words, make_options, one_row, refuse, row_words, spelled_out, split)
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
@@ -102,6 +102,7 @@ def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
 @spelled_out
 def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Attribution:
     """One layer with its heads fused and nothing added: [n, n]."""
+    refuse(words, "raw", NOT_OF_RAW)
     if (found := on_device("raw", attention, words, layer=layer)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
@@ -139,6 +140,7 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
         given: dict[str, Any] = dict(words)
         return attention.gradient(target, rule=rule, layer=layer, **given)
     if layer is not None:
+        refuse(words, "gradient with `layer`", {"layers": "leave one of the two out"})
         words["layers"] = f"{layer}:{layer + 1 if layer != -1 else ''}"
     source, items, batch, options = opened(attention, words, of_output=True)
     results = _engine.gradient(source.inputs, items, options, rule, target_text("target", target),
@@ -181,6 +183,7 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
     They are mean_attention, max_attention, attention_entropy and attention_concentration of layer `layer`,
     rollout_max, rollout_entropy, batch_size and seq_length. The preset is 'metrics' unless another is given.
     """
+    refuse(words, "metrics", NOT_OF_METRICS)
     words.setdefault("preset", "metrics")
     if (known := for_device(attention, words)) is not None:
         from .torch.device import device_metrics
@@ -203,6 +206,10 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
     which one.
     """
     refuse_similarity(words)
+    if layer != -1 and (other is not None or by not in ("layer", None)):
+        raise Error(f"`layer` {layer}: is for a comparison by 'layer'; leave it out")
+    if by == "head":
+        refuse(words, "compare by 'head'", NOT_BY_HEAD)
     options, rest = split(meant(attention, words), KNOWN)
     item = rest.pop("item", None)
     if other is not None:

@@ -144,10 +144,12 @@ class Attribution(Printed, Arithmetic):
 
     def item(self, k: int) -> Attribution:
         """Item k of a batch as a result of its own. It shares its values with this one."""
+        count = len(self.tokens) if self.batch else 1
+        if not -count <= k < count:
+            raise Error(f"{self.source}: has no item {k}, expected 0 to {count - 1} (or -1 for the last); choose another")
         if not self.batch:
-            range(1)[k]
             return self
-        k = range(len(self.tokens))[k]
+        k %= count
         one = object.__new__(type(self))
         one.__dict__.update(self.__dict__)
         one._k, one.batch, one.notes = k, False, [*self._results.facts(k)["notes"], *self._told]

@@ -1,6 +1,7 @@
 """Keywords that a function does not have: all that it has are listed, and the nearest is suggested."""
 import inspect
 
+import numpy as np
 import pytest
 import torch
 from models import TEXT, make
@@ -41,3 +42,31 @@ def test_a_part_of_a_stacks_name_chooses_it():
     assert seen.rollout(stack="enc") == seen.rollout(stack="encoder.layer") == seen.rollout()
     with pytest.raises(hw.Error, match="`stack` 'decoder': did not run"):
         seen.rollout(stack="decoder")
+
+
+MAPS = np.full((2, 1, 3, 3), 1 / 3, dtype=np.float32)
+
+
+@pytest.mark.parametrize("ask, found", [
+    (lambda: hw.raw(MAPS, residual=0.3), "`residual` 0.3: is not an option of raw; raw attention is unchanged"),
+    (lambda: hw.raw(MAPS, layers="0:1"), "`layers` 0:1: is not an option of raw; .* choose it with `layer`"),
+    (lambda: capture().raw(empty="zero"), "`empty` zero: is not an option of raw"),
+    (lambda: hw.metrics(MAPS, row=1), "`row` 1: is not an option of metrics"),
+    (lambda: hw.gradient("verb-number", text="The keys", layer=1, layers="0:2"), "`layers` 0:2: .* leave one of the two"),
+    (lambda: hw.compare(MAPS, by="discard", layer=1), "`layer` 1: is for a comparison by 'layer'"),
+    (lambda: hw.compare(MAPS, by="head", fuse="max"), "`fuse` max: .* every head is shown"),
+    (lambda: capture().compare(by="head", discard=0.1), "`discard` 0.1: is not an option of compare by 'head'"),
+    (lambda: hw.Attributor("verb-number", method="raw", divide="changed"), "`divide` changed: .* method raw"),
+    (lambda: hw.rollout(MAPS).item(1), "has no item 1, expected 0 to 0"),
+])
+def test_an_option_that_would_change_nothing_is_refused(ask, found):
+    with pytest.raises(hw.Error, match=found):
+        ask()
+
+
+def test_a_capture_is_asked_like_a_file():
+    seen = capture()
+    assert [panel.label for panel in seen.compare(by="discard", values=[0.2]).panels] == ["discard 0.2"]
+    assert seen.compare(by="evolution", layers_shown=[0]).panels[0].by_layer == []
+    assert seen.flow(row=0, column=1, cut=True).cut
+    assert seen.raw(fuse="max").shape == seen.compare(by="layer", layer=0).panels[0].shape

@@ -6,7 +6,7 @@ import difflib
 from typing import Any, Mapping, Sequence
 
 from .. import _engine
-from ..arguments import OPTIONS, make_options
+from ..arguments import NOT_OF_RAW, OPTIONS, make_options, refuse
 from ..errors import Error
 
 class BadUsage(Error):
@@ -77,6 +77,8 @@ def make_settings(method: str, row: int | str | None, target: str | int, against
                             "out, or take method relevance or gradient")
     if method == "relevance" and given:
         raise Error(f"`{next(iter(given))}`: was given with method relevance, which prepares no attention; leave it out")
+    if method == "raw":
+        refuse(given, "method raw", NOT_OF_RAW)
     if layer != -1 and method != "raw":
         raise Error(f"`layer` {layer}: is for method raw; leave it out")
     if str(row) == "all":

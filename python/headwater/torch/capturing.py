@@ -60,12 +60,12 @@ class Capture(Recording):
 
     @spelled_out
     def flow(self, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
-             normalise: bool = False, certify: bool = False, progress: Callable[[int, int], None] | None = None,
-             **words: Unpack[CaptureWords]) -> Attribution:
+             normalise: bool = False, certify: bool = False, cut: bool = False,
+             progress: Callable[[int, int], None] | None = None, **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.flow` of what was recorded."""
         from ..methods import flow
         return flow(self, column=column, by_layer=by_layer or every_layer, normalise=normalise, certify=certify,
-                    progress=progress, **self._asked_fuse(words))
+                    cut=cut, progress=progress, **self._asked_fuse(words))
 
     @spelled_out
     def average(self, **words: Unpack[CaptureWords]) -> Attribution:
@@ -87,10 +87,12 @@ class Capture(Recording):
 
     @spelled_out
     def compare(self, other: Capture | None = None, *, by: str | None = None, layer: int = -1,
+                values: Sequence[float] = (), layers_shown: Sequence[int] = (),
                 **words: Unpack[CaptureWords]) -> Comparison:
         """`headwater.compare` of what was recorded."""
         from ..methods import compare
-        return compare(self, other, by=by, layer=layer, **self._asked_fuse(words))
+        asked = words if by == "head" else self._asked_fuse(words)
+        return compare(self, other, by=by, layer=layer, values=values, layers_shown=layers_shown, **asked)
 
     @spelled_out
     def maps(self, *, fuse: str | None = None, item: int = 0, **asked: Unpack[AskedWords]) -> list[Tensor]:
