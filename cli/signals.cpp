@@ -29,7 +29,7 @@ void put(const char* text) {
 
 constexpr int crashes[] = {SIGABRT, SIGTRAP, SIGSEGV};
 
-// GLib reports a failure by a call of itself that fails the same way, until the stack is full.
+// GLib reports a failure with a call that fails the same way, until the stack is full.
 alignas(16) char spare_stack[64 << 10];
 
 void handle(int number, void (*handler)(int)) {

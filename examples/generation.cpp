@@ -1,7 +1,6 @@
 // Text that a model writes, and the prompt token that each new token comes from most.
 //
-//   build/release/examples/generation facts "Anna took the key to the box. Where is the key?
-//   Answer:"
+//   build/release/examples/generation facts "Anna took the key to the box. Where is it? Answer:"
 #include <cstdio>
 
 #include "headwater/headwater.h"

@@ -140,7 +140,7 @@ void follow_relevance(Generation& generation, Generated& result) {
   }
 }
 
-// A text while it is written. What it reads is up to others, so that several can read together.
+// A text while it is written. The caller does the reading, so that several texts can read together.
 class Writer {
  public:
   Writer(Generation& generation, const Options& options, const GenerateOptions& how)

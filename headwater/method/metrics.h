@@ -20,8 +20,9 @@
 namespace headwater {
 
 /// A negative `layer` counts from the end. Throws Error as Source does. Needs four n x n matrices.
-Metrics metrics(Batch& batch, const Options& options, int layer = -1);
+Metrics metrics(Batch& batch, const Options& options = options_of(Preset::metrics), int layer = -1);
 /// The same for one item.
-Metrics metrics(Source& source, const Options& options, int layer = -1);
+Metrics metrics(Source& source, const Options& options = options_of(Preset::metrics),
+                int layer = -1);
 
 }  // namespace headwater

@@ -19,7 +19,7 @@ std::string known_models(const std::string& name) {
   const std::string_view near =
       nearest(name, std::vector<std::string_view>(names.begin(), names.end()));
   const size_t at = name.find('@');
-  // A model that is there without the revision that is asked for has no better name.
+  // If only the requested revision is missing, no other name is better.
   if (!near.empty() && near != name.substr(0, at)) return fmt::format("; did you mean '{}'?", near);
   const std::string models =
       shipped.empty() ? "" : fmt::format("; {} ship", fmt::join(shipped, ", "));

@@ -90,7 +90,7 @@ void read_texts(const fs::path& module, Pooling& pooling) {
   }
 }
 
-// What it puts before texts if nobody names another prompt.
+// The prompt that it puts before texts by default.
 std::string default_prompt(const fs::path& root) {
   const fs::path path = root / "config_sentence_transformers.json";
   std::error_code missing;

@@ -59,7 +59,7 @@ void read_longrope(const Config& entries, Rope& rope) {
     rope.scale = std::sqrt(1 + std::log(rope.factor) / std::log(rope.original_positions));
 }
 
-// `original` is what stands outside of the entries, if something does: it counts more.
+// `original` is the value outside of the entries, if there is one; it takes precedence.
 void read_entries(const Config& entries, int positions, std::optional<int> original, Rope& rope) {
   if (entries.has("rope_theta"))
     rope.theta = positive(entries, "rope_theta", entries.number("rope_theta"));

@@ -252,7 +252,7 @@ std::vector<std::string> token_labels_after(const std::vector<std::string>& befo
                                             const std::vector<std::string>& tokens, int longest) {
   std::vector<std::string> all = before;
   all.insert(all.end(), tokens.begin(), tokens.end());
-  // What a model writes need not be a text; what it reads is one.
+  // Generated tokens need not be valid text; input tokens are.
   const Spelling read = spelling_of(before);
   const std::vector<std::string> labels =
       labels_of(all, read == Spelling::bytes ? read : spelling_of(all), longest);

@@ -101,7 +101,11 @@ def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
 
 @spelled_out
 def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Attribution:
-    """One layer with its heads fused and nothing added: [n, n]."""
+    """One layer with its heads fused and nothing added: [n, n].
+
+    Options are fuse ('mean', 'max', 'min', 'head:K') or head=K, and row; those that prepare layers are refused. The
+    remaining keywords are those of `headwater.open`. Raises headwater.Error.
+    """
     refuse(words, "raw", NOT_OF_RAW)
     if (found := on_device("raw", attention, words, layer=layer)) is not None:
         return found

@@ -91,7 +91,7 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     and `against_image` make the similarity to another input the output that gradient and relevance ask about. A name may
     also be that of a model in the local Hugging Face cache. `ignore_code` runs a model whose folder has code of its
     own, without that code. `stack` and `call` choose among the stacks and calls that a capture saw.
-    `missing='residual'` takes layers whose attention could not be recorded as passing everything on,
+    `missing='residual'` treats layers whose attention could not be recorded as passing everything through,
     `repeated='layers'` takes the calls of one module as layers. Raises headwater.Error.
     """
     if isinstance(source, Source):

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headwater/method/average.h"
+#include "headwater/method/metrics.h"
 #include "headwater/method/rollout.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/in_memory.h"
@@ -54,7 +55,7 @@ TEST(Comparisons, HaveTheirPanels) {
   InMemory memory(random_attention(3, 1, 2, 5, 71, Weights::smooth));
   const auto source = memory.item();
   const Options options;
-  const Comparison layer = compare_layer(*source, options, -1);
+  const Comparison layer = compare_layer(*source);
   EXPECT_EQ(layer.by, "layer");
   EXPECT_EQ(labels(layer), (Labels{"layer 2", "rollout"}));
   expect_same(layer.panels[0], raw(*source, 2, options));
@@ -64,12 +65,17 @@ TEST(Comparisons, HaveTheirPanels) {
   const Comparison discard = compare_discard(*source, options);
   EXPECT_EQ(labels(discard), (Labels{"discard 0", "discard 0.1", "discard 0.3", "discard 0.5"}));
   EXPECT_EQ(discard.panels[2].options.discard, 0.3);
-  const Comparison fuse = compare_fuse(*source, options);
+  const Comparison fuse = compare_fuse(*source);
   EXPECT_EQ(labels(fuse), (Labels{"fuse mean", "fuse max", "fuse min"}));
   const Comparison method = compare_method(*source, options);
   EXPECT_EQ(labels(method), (Labels{"raw, layer 2", "average", "rollout", "flow"}));
   expect_same(method.panels[1], average(*source, options));
   expect_error(Error::Kind::work, {"has no layer 3"}, [&] { compare_layer(*source, options, 3); });
+}
+
+TEST(Metrics, HaveTheirOwnPresetByDefault) {
+  InMemory memory(random_attention(3, 1, 2, 5, 71, Weights::smooth));
+  EXPECT_EQ(metrics(*memory.item()).options.preset, Preset::metrics);
 }
 
 TEST(Comparisons, OfTheEvolutionShowSixLayersOrFive) {

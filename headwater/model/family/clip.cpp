@@ -8,7 +8,7 @@
 namespace headwater::family {
 namespace {
 
-// What a config.json that does not say means.
+// Defaults for entries that config.json leaves out.
 struct Defaults {
   int width, inner, heads;
   const char* activation;

@@ -45,7 +45,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-// What makes a page: that of results, or that of a server.
+// The parts of a page, for results or for a server.
 struct Shell {
   std::vector<BuiltFile> scripts, styles;
   const char *may_connect, *promise;  // for its policy, and to those without JavaScript

@@ -19,7 +19,7 @@ std::string table_of(const std::vector<MethodSpread>& methods, Range layers, boo
   for (int l = layers.begin; l < layers.end; ++l) lines[0].push_back(std::to_string(l));
   for (const MethodSpread& method : methods) {
     lines.push_back({method.method});
-    // A method for all layers at once stands under the last.
+    // A method over all layers is shown under the last one.
     if (method.layers.size() == 1) lines.back().resize(lines[0].size() - 1);
     for (const Spread& spread : method.layers)
       lines.back().push_back(deviations ? text_of(spread) : fmt::format("{:.3f}", spread.mean));

@@ -199,7 +199,7 @@ class File:
 def utf8(row: Values) -> Values:
     """The row, with what is wrong with it if its file has other bytes than UTF-8 there."""
     if any(isinstance(value, str) and NOT_UTF8.search(value) for value in row[0]):
-        return row[0], "is not UTF-8; convert the file, for example with iconv"
+        return row[0], "is not UTF-8, expected that; convert the file, for example with iconv"
     return row
 
 

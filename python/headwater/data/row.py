@@ -45,9 +45,9 @@ def not_a_text(value: Any) -> str | None:
     if value is None or isinstance(value, float) and value != value:
         return "is missing, expected a text; give one"
     if not isinstance(value, str):
-        return f"is not text (its type is {type(value).__name__}), expected one; convert the column first"
+        return f"is no text (its type is {type(value).__name__}), expected one; convert the column first"
     try:
         value.encode()
     except UnicodeEncodeError:
-        return "is not Unicode text (it holds half of a surrogate pair); repair it first"
+        return "is no Unicode text (it holds half of a surrogate pair); repair it first"
     return None

@@ -52,8 +52,8 @@ class Capture(Recording):
     def rollout(self, *, by_layer: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.rollout` of what was recorded.
 
-        `stack` and `call` choose among several stacks and calls: print(seen) lists them. `missing='residual'` takes
-        layers whose attention could not be recorded as passing everything on.
+        `stack` and `call` choose among several stacks and calls: print(seen) lists them. `missing='residual'` treats
+        layers whose attention could not be recorded as passing everything through.
         """
         from ..methods import rollout
         return rollout(self, by_layer=by_layer, **self._asked_fuse(words))

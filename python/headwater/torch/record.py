@@ -367,7 +367,7 @@ class Record:
 
 
 class PassingOn(Record):
-    """A layer whose attention is not known and that is taken as passing everything on: its map is the identity."""
+    """A layer whose attention is not known and that is treated as passing everything through: its map is the identity."""
 
     def __init__(self, like: Record):
         super().__init__(name="", weights=like.kept[..., :1], heads_of_weights=like.heads)
