@@ -62,6 +62,7 @@ class GenerateCommand : public Command {
   void run() override {
     check();
     const Options options = preparing_.options();
+    if (count_) how_.count = *count_;
     how_.own_position = position_ == "own";
     how_.attribute = !plain_;
     if (method_ == "relevance") how_.relevance = rule_.value_or(RelevanceRule::frozen);
@@ -116,7 +117,7 @@ class GenerateCommand : public Command {
 
   void declare_choosing(OptionList& options) {
     options.group("Generation");
-    options.integer("--count", "N", "Generate at most N tokens (default: 20)", how_.count);
+    options.integer("--count", "N", "Generate at most N tokens (default: 20)", count_);
     options.real("--temperature", "T",
                  "Sample tokens, more randomly the larger it is; 0 (default) takes the most likely",
                  how_.temperature);
@@ -166,8 +167,9 @@ class GenerateCommand : public Command {
     if (!input_.ids.empty() && !input_.prompt.empty()) fail_together("--ids", "--prompt");
     if (!input_.ids.empty() && input_.text) fail_together("--ids", "--text");
     if (!input_.ids.empty() && input_.continuation) fail_together("--ids", "--continuation");
-    if (how_.count < 1)
-      fail_usage("--count {}: expected 1 or more tokens; choose another", how_.count);
+    if (count_ && *count_ < 1)
+      fail_usage("--count {}: expected 1 or more tokens; choose another", *count_);
+    if (count_ && input_.continuation) fail_together("--count", "--continuation");
     if (!input_.stops.empty() && how_.ignore_end) fail_together("--stop", "--ignore-end");
     if (!input_.stops.empty() && input_.continuation) fail_together("--stop", "--continuation");
     if (by_layer_ && !token_)
@@ -181,6 +183,11 @@ class GenerateCommand : public Command {
     if (plain_ && token_) fail_together("--plain", "--token");
     if (plain_ && !merge_.empty()) fail_together("--plain", "--merge");
     if (plain_ && filter_.list) fail_together("--plain", "--filter");
+    if (plain_ && !position_.empty()) fail_together("--plain", "--position");
+    if (plain_) {
+      preparing_.refuse_fuse("--plain");
+      preparing_.refuse_all_but_fuse("--plain");
+    }
   }
 
   [[noreturn]] static void fail_together(const char* option, const char* other) {
@@ -193,7 +200,7 @@ class GenerateCommand : public Command {
   GenerationInput input_;
   GenerateOptions how_;
   bool plain_ = false, by_layer_ = false;
-  std::optional<int> token_;
+  std::optional<int> count_, token_;
   std::optional<std::string> text_file_;
   MachineOptions machine_;
   PreparingOptions preparing_;

@@ -34,8 +34,8 @@ void check_one_token(const Row& row) {
 int resolve_index(int index, int count, std::string_view what, std::string_view source) {
   const int place = index < 0 ? index + count : index;
   if (place < 0 || place >= count)
-    fail("{}: has no {} {}, expected 0 to {} (or -1 for the last); choose another", source, what,
-         index, count - 1);
+    fail("{}: has no {} {}, expected 0{}; choose another", source, what, index,
+         count == 1 ? ", the only one" : fmt::format(" to {} (or -1 for the last)", count - 1));
   return place;
 }
 

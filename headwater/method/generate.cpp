@@ -36,6 +36,15 @@ void check_ranges(const GenerateOptions& how) {
                         : "top_p");
 }
 
+// Options that choose tokens, for a text whose tokens are known.
+void refuse_choosing(const GenerateOptions& how) {
+  if (how.temperature > 0 || how.ignore_end)
+    fail_usage(
+        "`{}`: chooses tokens, and a continuation has them already, expected one of the two; leave "
+        "one out",
+        how.ignore_end ? "ignore_end" : "temperature");
+}
+
 // What follows the attention of a text that grows: a prompt and its continuation, or the target of
 // a source.
 class Follower {
@@ -166,7 +175,9 @@ class Writer {
 
   static int count_of(const Generation& generation, const GenerateOptions& how) {
     const size_t known = generation.continuation().size();
-    return known == 0 ? how.count : static_cast<int>(known);
+    if (known == 0) return how.count;
+    refuse_choosing(how);
+    return static_cast<int>(known);
   }
 
   /// What it reads next; no ids if it is complete.

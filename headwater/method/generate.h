@@ -23,9 +23,9 @@
 namespace headwater {
 
 /// Throws Error (usage) for options that are out of range or have no effect (top_k, top_p and seed
-/// at temperature 0; with relevance, all of `options` and own_position; without it, span and
-/// score), and as Tracker and Generation do. Throws Error for a span of tokens that were not
-/// generated.
+/// at temperature 0; temperature and ignore_end with a continuation; with relevance, all of
+/// `options` and own_position; without it, span and score), and as Tracker and Generation do.
+/// Throws Error for a span of tokens that were not generated.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
 
 /// Opens text k. Not called before there is room for it.

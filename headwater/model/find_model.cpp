@@ -12,7 +12,12 @@
 namespace headwater {
 namespace {
 
+bool is_named_like_an_image(std::string_view name) {
+  return name.ends_with(".png") || name.ends_with(".jpg") || name.ends_with(".jpeg");
+}
+
 std::string known_models(const std::string& name) {
+  if (is_named_like_an_image(name)) return "; give an image to a vision model, with `image`";
   const std::vector<std::string> shipped = shipped_models();
   std::vector<std::string> names = shipped;
   for (const auto& [cached, folder] : cached_model_folders()) names.push_back(cached);
@@ -22,7 +27,7 @@ std::string known_models(const std::string& name) {
   // If only the requested revision is missing, no other name is better.
   if (!near.empty() && near != name.substr(0, at)) return fmt::format("; did you mean '{}'?", near);
   const std::string models =
-      shipped.empty() ? "" : fmt::format("; {} ship", fmt::join(shipped, ", "));
+      shipped.empty() ? "" : fmt::format("; headwater ships {}", fmt::join(shipped, ", "));
   const std::string revision =
       at == std::string::npos ? "" : fmt::format(" --revision {}", name.substr(at + 1));
   return fmt::format("{}; 'hf download {}{}' gets a model from Hugging Face", models,

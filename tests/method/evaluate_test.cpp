@@ -119,6 +119,9 @@ TEST(Evaluate, ExplainsTheDifferenceOfTwoClassesByMethodsThatFollowTheWholeModel
   expect_near(means(methods, "frozen"), {1});
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_NE(result.notes[0].find("difference between the two logits"), std::string::npos);
+  EvaluateOptions attention;
+  attention.methods = {"rollout"};
+  EXPECT_TRUE(evaluate(source, {}, attention).notes.empty());
 }
 
 TEST(Evaluate, CorrelatesEachMethodAtEachLayerAsAPersonWould) {

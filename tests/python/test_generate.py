@@ -159,6 +159,11 @@ def test_bad_requests(tiny, tmp_path):  # noqa: F811
     assert "did you mean 'facts'" in fails(1, "generate", "fact", "--prompt", "the cat")
     assert "together with --prompt" in fails(2, "generate", llama, "--prompt", "the cat", "--ids", "1,2")
     assert "together with --continuation" in fails(2, "generate", llama, "--ids", "1,2", "--continuation", " sat")
+    for word in (["--temperature", 1], ["--ignore-end"]):
+        assert "a continuation has them already" in fails(2, "generate", llama, "--prompt", "the cat", "--continuation", " sat", *word)
+    assert "together with --continuation" in fails(2, "generate", llama, "--prompt", "a", "--continuation", " sat", "--count", 3)
+    for word in (["--fuse", "max"], ["--layers", "0:1"], ["--position", "own"]):
+        assert "--plain" in fails(2, "generate", llama, "--prompt", "the cat", "--plain", *word)
     assert "give shorter texts" in fails(1, "generate", llama, "--prompt", "the cat", "--continuation", " sat" * 60)
     for drawing in (["--top-k", 3], ["--top-p", 0.5], ["--seed", 4]):
         assert "add --temperature 1" in fails(2, "generate", llama, "--prompt", "the cat", *drawing)

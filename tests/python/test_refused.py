@@ -30,6 +30,11 @@ def test_an_option_is_given_once(fox, words):
     assert fails(2, "rollout", fox, *words) == f"{words[0]}: was given 2 times, expected once; leave out all but one"
 
 
+def test_the_only_item_and_an_image_without_a_model_are_told(fox):
+    assert "has no item 3, expected 0, the only one;" in fails(1, "rollout", fox, "--item", 3)
+    assert fails(1, "rollout", "photo.png", "--row", 0).endswith("; give an image to a vision model, with --image")
+
+
 def test_options_of_pictures_need_a_picture(fox, tmp_path):
     assert fails(2, "rollout", fox, "--title", "x").startswith("--title: no picture or page is written")
     assert fails(2, "rollout", fox, "--timing").startswith("--timing: no file that holds it is written")

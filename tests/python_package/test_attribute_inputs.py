@@ -83,7 +83,7 @@ def test_standard_input_is_an_input(attribute, expected, tmp_path, monkeypatch, 
     ("x.gz", b"", "no format has the ending '.gz'"),
     ("x.parquet.gz", b"", "no format has the ending '.parquet.gz'"),
     ("x.csv.gz", b"text\nno gzip", "cannot be unpacked"),
-    ("x.json", b'[{"text": "a dog"},', "begins as a JSON array and is none"),
+    ("x.json", b'[{"text": "a dog"},', "begins like a JSON array but is not one"),
 ])
 def test_what_cannot_be_read_is_named(attribute, tmp_path, name, data, message):
     (tmp_path / name).write_bytes(data)
@@ -130,7 +130,7 @@ def test_errors_name_the_model_as_it_was_given(attribute, tmp_path):
 def test_names_that_come_twice_and_files_as_folders_are_noticed(attribute, tmp_path):
     (tmp_path / "x.csv").write_text("text,key\na dog,k1\nthe dog,k2\nthe keys,k1\n")
     assert "note: column 'key' names several rows 'k1'" in attribute(tmp_path / "x.csv", "--id", "key")
-    assert "is the name of a file, expected a folder" in attribute(tmp_path / "x.csv", out="x.parquet", status=2)
+    assert "names a file, expected a folder" in attribute(tmp_path / "x.csv", out="x.parquet", status=2)
 
 
 def test_what_a_launcher_left_behind_is_said_and_can_be_set_aside(attribute, tmp_path, monkeypatch):

@@ -149,5 +149,5 @@ def test_print_shows_the_strongest_tokens():
     lines = str(written).splitlines()
     token, value = written.top(0, 1)[0]
     assert lines[1].startswith(f"  'from': {token} {value:.4g}, ") and lines[-1] == "  ... and 10 more"
-    heads = hw.compare(attention.repeat(9, axis=0), by="head", **said)
+    heads = hw.compare(attention.repeat(9, axis=0), by="head", tokens=["a", "b", "c"])
     assert repr(heads).endswith("layer 7 head 0 and 1 more>")

@@ -155,7 +155,7 @@ def test_the_command_shows_tables_and_writes_files(folder, tmp_path):
     assert hw.summarise(tmp_path / "x.json") == hw.summarise(folder)
     assert "standard errors" in summarise(folder, "--against", folder)
     assert "--by day: is not in" in summarise(folder, "--by", "day", status=1)
-    assert "is no folder" in summarise(tmp_path / "nowhere", status=1)
+    assert "is not a folder" in summarise(tmp_path / "nowhere", status=1)
     assert "did you mean '--tokens'" in summarise(folder, "--tokns", status=2)
     assert "no format has the ending '.xls'" in summarise(folder, "-o", tmp_path / "x.xls", status=1)
 

@@ -81,7 +81,7 @@ def test_ids_may_be_an_array_or_a_tensor():
     (lambda result: result.top(2.5), "`k` 2.5: expected a whole number"),
     (lambda _: hw.rollout(torch.nn.Linear(2, 2), text="a"), r"is a PyTorch model \(Linear\).*headwater.capture"),
     (lambda _: hw.rollout(EYE, fuse=5), "`fuse` 5: expected a word"),
-    (lambda _: hw.raw(EYE, layers=("a", 1)), "`layers` 'a': expected a whole number"),
+    (lambda _: hw.rollout(EYE, layers=("a", 1)), "`layers` 'a': expected a whole number"),
     (lambda _: hw.rollout(EYE, item="x"), "`item` 'x': expected a whole number"),
 ])
 def test_values_of_another_kind_are_answered_in_a_sentence(result, ask, sentence):

@@ -160,7 +160,8 @@ void Evaluator::add(Source& source, const Question& question) {
   record.line = question.line;
   record.tokens = described.tokens;
   record.target = maps.answer.target.logit;
-  one_of_two_ = one_of_two_ || differentiable(source).one_of_two();
+  if (std::ranges::any_of(so_far_.methods, follows_whole_model))
+    one_of_two_ = one_of_two_ || differentiable(source).one_of_two();
   record.row = asked.value_or(record.target.row);
   record.gradient = std::move(maps.answer.input.norm);
   const std::vector<int> counted = counted_tokens(described, question, record.row);

@@ -42,6 +42,12 @@ std::vector<std::string> layered_methods() {
           "chefer", "gradient-x-input", "frozen", "attnlrp",  "integrated"};
 }
 
+bool follows_whole_model(std::string_view method) {
+  const std::vector<std::string> all = layered_methods();
+  const auto first = std::ranges::find(all, "gradient-x-input");
+  return std::find(first, all.end(), method) != all.end();
+}
+
 GradientMaps gradient_maps(Source& source, const GradientRequest& request) {
   GradientMaps out;
   out.answer = differentiable(source).gradients(request, [&](int, MatrixSpan map) {

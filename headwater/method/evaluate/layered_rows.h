@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwater/layer/options.h"
@@ -10,7 +11,7 @@
 namespace headwater {
 
 /// by_layer[k](j): how much of the row comes from input token j, with layer k of the range on top.
-/// Methods of relevance follow the whole model: they have a single entry.
+/// Methods that follow the whole model have a single entry.
 struct LayeredRow {
   std::string method;
   std::vector<Vector> by_layer;
@@ -18,6 +19,9 @@ struct LayeredRow {
 
 /// The names of all methods, in the order of layered_rows.
 std::vector<std::string> layered_methods();
+
+/// Whether the method has a single entry, for all layers: gradient-x-input and relevance.
+bool follows_whole_model(std::string_view method);
 
 /// The results of a backward pass: the answer, and the map of each layer of the range.
 struct GradientMaps {

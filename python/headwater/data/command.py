@@ -151,7 +151,7 @@ def run(words: Sequence[str]) -> int:
         arrow = sys.modules.get("pyarrow")
         if arrow is None or not isinstance(wrong, arrow.lib.ArrowException):
             raise
-        return say(f"Arrow, which reads and writes Parquet, failed ({one_line(wrong)}); run the same line again", 1)
+        return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
 
 
 def one_line(wrong: BaseException) -> str:

@@ -133,7 +133,7 @@ class File:
     def _json_row(self, record: Any) -> Values:
         read = parsed(record)
         if not isinstance(read, dict):
-            return [None] * len(self.columns), "is not a JSON object, expected one for each row; correct it"
+            return [None] * len(self.columns), "is no JSON object, expected one for each row; correct it"
         return [read.get(name) for name in self.columns], None
 
     def _csv_row(self, record: list[str]) -> Values:

@@ -91,7 +91,7 @@ class Capture(Recording):
                 **words: Unpack[CaptureWords]) -> Comparison:
         """`headwater.compare` of what was recorded."""
         from ..methods import compare
-        asked = words if by == "head" else self._asked_fuse(words)
+        asked: dict[str, Any] = dict(words) if by == "head" else self._asked_fuse(words)
         return compare(self, other, by=by, layer=layer, values=values, layers_shown=layers_shown, **asked)
 
     @spelled_out
