@@ -57,6 +57,8 @@ def test_integrated_gradients_note_what_is_missing():
     assert few["values"][0][0] == few["values"][0][-1] == 0  # [CLS] and [SEP] are the same at the baseline
     assert relevance("--rule", "integrated", "--baseline", "zero")["options"]["baseline"] == "zero"
     assert relevance("--rule", "integrated", "--baseline", "the")["options"]["baseline"] == "the"
+    spaced = ask("relevance", "facts", "--prompt", STORY, "--rule", "integrated", "--steps", "2", "--baseline", "box")
+    assert "2 steps from 'box'" in spaced["notes"][0]  # as people read it, without the vocabulary's mark of a space
 
 
 def test_a_prompt_ends_with_its_last_word(models):
