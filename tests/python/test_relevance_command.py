@@ -8,6 +8,7 @@ import transformers as hf
 
 from changed_network import changed
 from command import ROOT, ask, fails, files_in, run
+from families import TEXT, make
 from test_gradient_command import IDS, models  # noqa: F401: a fixture
 
 SENTENCE = "The keys to the cabinet"
@@ -183,6 +184,21 @@ def test_a_span_by_its_log_probabilities_has_the_relevance_of_autograd(rule, mod
             outputs += y
     assert np.abs(np.array(span["relevance"][0]) - whole).max() < 1e-4 * np.abs(whole).max()
     assert span["outputs"] == [pytest.approx(outputs, rel=1e-4)] and span["options"]["score"] == "log-probability"
+
+
+def test_log_probabilities_pass_a_map_between_the_rows_and_the_table_of_words(tmp_path):
+    """OPT 350m: rows are wider than words. Frozen is linear: the word's relevance less the mean of all, by probability."""
+    model = make(*TEXT["opt-narrow"])
+    model.save_pretrained(tmp_path)
+    words = ["--ids", IDS, "--method", "relevance", "--count", "1", "--ignore-end", "--score", "log-probability"]
+    found = ask("generate", tmp_path, *words)
+    made, prompt = found["generated_ids"][0], found["prompt_ids"]
+    with torch.no_grad():
+        shares = model.double()(torch.tensor([prompt])).logits[0, -1].softmax(-1)
+    each = [np.array(ask("relevance", tmp_path, "--ids", IDS, "--target", word)["values"][0][0]) for word in range(len(shares))]
+    theirs = each[made] - sum(float(share) * one for share, one in zip(shares, each))
+    assert np.abs(np.array(found["relevance"][0])[:len(prompt)] - theirs).max() < 1e-4 * np.abs(theirs).max()
+    assert not any("rounding" in note for note in found["notes"])
 
 
 def test_a_log_probability_sets_a_word_against_the_others():
