@@ -188,16 +188,17 @@ def test_a_span_by_its_log_probabilities_has_the_relevance_of_autograd(rule, mod
 
 def test_log_probabilities_pass_a_map_between_the_rows_and_the_table_of_words(tmp_path):
     """OPT 350m: rows are wider than words. Frozen is linear: the word's relevance less the mean of all, by probability."""
-    model = make(*TEXT["opt-narrow"])
+    kind, config, entries = TEXT["opt-narrow"]
+    model = make(kind, config, dict(entries, vocab_size=9))
     model.save_pretrained(tmp_path)
-    words = ["--ids", IDS, "--method", "relevance", "--count", "1", "--ignore-end", "--score", "log-probability"]
-    found = ask("generate", tmp_path, *words)
-    made, prompt = found["generated_ids"][0], found["prompt_ids"]
+    ids = [3, 7, 5, 8, 4]
+    words = [tmp_path, "--ids", ",".join(map(str, ids))]
+    found = ask("generate", *words, "--method", "relevance", "--count", "1", "--ignore-end", "--score", "log-probability")
     with torch.no_grad():
-        shares = model.double()(torch.tensor([prompt])).logits[0, -1].softmax(-1)
-    each = [np.array(ask("relevance", tmp_path, "--ids", IDS, "--target", word)["values"][0][0]) for word in range(len(shares))]
-    theirs = each[made] - sum(float(share) * one for share, one in zip(shares, each))
-    assert np.abs(np.array(found["relevance"][0])[:len(prompt)] - theirs).max() < 1e-4 * np.abs(theirs).max()
+        shares = model.double()(torch.tensor([ids])).logits[0, -1].softmax(-1).numpy()
+    each = np.array([ask("relevance", *words, "--target", word)["values"][0] for word in range(9)])
+    theirs = each[found["generated_ids"][0]] - shares @ each
+    assert np.abs(np.array(found["relevance"][0])[:5] - theirs).max() < 1e-4 * np.abs(theirs).max()
     assert not any("rounding" in note for note in found["notes"])
 
 
