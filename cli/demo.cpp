@@ -152,6 +152,9 @@ void show_answer(const std::string&, Tour& tour) {
   tour.picture("relevance.png", std::move(cause),
                "relevance: the words that speak for it, and against it",
                fmt::format("relevance facts --prompt \"{}\"", prompt));
+  tour.say(
+      "  Why this output? Ask relevance: of 2000 such stories, it finds the right word in 99 %");
+  tour.say("  How does attention mix the tokens? Ask rollout (47 %) or flow (1 %)");
 }
 
 void show_image(const std::string& folder, Tour& tour) {

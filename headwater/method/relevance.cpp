@@ -8,6 +8,7 @@
 #include "headwater/layer/resolve.h"
 #include "headwater/method/conserved.h"
 #include "headwater/result/find_rows.h"
+#include "headwater/result/token_text.h"
 #include "headwater/source/differentiable.h"
 
 namespace headwater {
@@ -55,9 +56,10 @@ void note_sum(const RelevanceAnswer& answer, const RelevanceRequest& request,
     const double whole = answer.output - answer.rest;
     notes.push_back(fmt::format(
         "integrated gradients, {} steps from {}: the tokens sum to {:.4g} and the output changes "
-        "by "
-        "{:.4g}; the difference, {:.2g}, is the error of the steps{}",
-        request.steps, answer.baseline == "zero" ? "zero" : fmt::format("'{}'", answer.baseline),
+        "by {:.4g}; the difference, {:.2g}, is the error of the steps{}",
+        request.steps,
+        answer.baseline == "zero" ? "zero"
+                                  : fmt::format("'{}'", token_labels({answer.baseline})[0]),
         answer.sum, whole, off,
         std::abs(off) > 0.05 * std::abs(whole) ? "; more steps make it smaller" : ""));
     return;

@@ -49,7 +49,7 @@ Matrix TextEmbedder::sums(const TextInput& input, int first) const {
     if (const int id = input.ids[static_cast<size_t>(t)]; id < 0 || id >= text.vocabulary)
       fail("{}: token {} has id {}, expected 0 to {}, the vocabulary of the model; check the ids",
            name_, t, id, text.vocabulary - 1);
-  Matrix rows = text.projects_words ? projected(tokens(input)) : tokens(input);
+  Matrix rows = summands(tokens(input));
   Vector scratch;
   int position = text.first_position + first;
   for (int t = 0; t < n; ++t) {
@@ -83,6 +83,10 @@ Matrix TextEmbedder::projected(Matrix rows) const {
   Matrix wide(rows.rows(), model_.width);
   kernel::linear(rows, project_.weights, {project_.bias, {}, {}}, wide);
   return wide;
+}
+
+Matrix TextEmbedder::summands(Matrix words) const {
+  return model_.text->projects_words ? projected(std::move(words)) : std::move(words);
 }
 
 Matrix TextEmbedder::tokens(const TextInput& input) const {

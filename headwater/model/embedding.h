@@ -27,6 +27,8 @@ class TextEmbedder {
 
   /// Only the words, n x size.
   Matrix tokens(const TextInput& input) const;
+  /// Rows of words as they are added up in sums(), n x size or width.
+  Matrix summands(Matrix words) const;
   /// The sum of words, positions and types, before the norm, n x size or width. Throws Error as
   /// embed() does.
   Matrix sums(const TextInput& input, int first) const;

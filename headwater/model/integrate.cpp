@@ -94,12 +94,14 @@ ModelSource::Baseline ModelSource::baseline(const std::string& asked) const {
   TextInput other = *text;
   for (size_t t = 0; t < other.ids.size(); ++t)
     if (id && is_given(description_, static_cast<int>(t))) other.ids[t] = *id;
-  const Matrix own = model_.tokens(*text), instead = model_.tokens(other);
-  for (int t = 0; t < out.rows.rows(); ++t)
-    for (int d = 0; d < out.rows.columns(); ++d) {
-      if (!is_given(description_, t)) continue;
-      out.rows(t, d) += (id ? instead(t, d) : 0.0f) - own(t, d);
-    }
+  const TextEmbedder& embedder = model_.text();
+  const Matrix own = embedder.summands(model_.tokens(*text));
+  const Matrix instead = embedder.summands(
+      id ? model_.tokens(other) : Matrix(out.rows.rows(), model_.architecture().text->size));
+  for (int t = 0; t < out.rows.rows(); ++t) {
+    if (!is_given(description_, t)) continue;
+    for (int d = 0; d < out.rows.columns(); ++d) out.rows(t, d) += instead(t, d) - own(t, d);
+  }
   return out;
 }
 

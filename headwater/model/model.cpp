@@ -149,6 +149,11 @@ void Model::finish_backward(MatrixView hidden, Propagation& how, MatrixSpan grad
 }
 
 void Model::logits(MatrixView finished, MatrixSpan out) const {
+  uncapped_logits(finished, out);
+  cap_logits(language_cap_, out);
+}
+
+void Model::uncapped_logits(MatrixView finished, MatrixSpan out) const {
   Matrix dense;
   if (language_dense_.weights.outputs > 0) {
     dense = Matrix(finished.rows(), language_dense_.weights.outputs);
@@ -159,7 +164,6 @@ void Model::logits(MatrixView finished, MatrixSpan out) const {
   if (language_scale_ != 1)
     for (int t = 0; t < out.rows(); ++t)
       for (float& logit : out.row(t)) logit *= language_scale_;
-  cap_logits(language_cap_, out);
 }
 
 void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
@@ -179,18 +183,20 @@ void Model::add_logit_gradient(MatrixView finished, int id, kernel::Slope slope,
 
 void Model::add_logit_gradients(MatrixView finished, MatrixView weights, kernel::Slope slope,
                                 MatrixSpan gradient) const {
-  const LinearWeights& head = language_head_;
-  if (language_cap_ == 0) {
-    kernel::linear(weights, kernel::transposed(head.weights), {{}, {}, kernel::Into::add},
-                   gradient);
+  Matrix factors(1, weights.columns());
+  if (language_cap_ != 0) uncapped_logits(finished, factors);
+  for (int v = 0; v < weights.columns(); ++v)
+    factors(0, v) = weights(0, v) * language_scale_ *
+                    static_cast<float>(cap_slope(language_cap_, double{factors(0, v)}, slope));
+  const kernel::Finish adds{{}, {}, kernel::Into::add};
+  const kernel::Weights words = kernel::transposed(language_head_.weights);
+  if (language_dense_.weights.outputs == 0) {
+    kernel::linear(factors, words, adds, gradient);
     return;
   }
-  Matrix before(1, weights.columns());
-  kernel::linear(finished, head.weights, {}, before);
-  for (int v = 0; v < weights.columns(); ++v)
-    before(0, v) =
-        weights(0, v) * static_cast<float>(cap_slope(language_cap_, double{before(0, v)}, slope));
-  kernel::linear(before, kernel::transposed(head.weights), {{}, {}, kernel::Into::add}, gradient);
+  Matrix dense(1, language_dense_.weights.outputs);
+  kernel::linear(factors, words, {}, dense);
+  kernel::linear(dense, kernel::transposed(language_dense_.weights), adds, gradient);
 }
 
 }  // namespace headwater

@@ -92,6 +92,7 @@ class Model {
 
  private:
   void bind_distances();
+  void uncapped_logits(MatrixView finished, MatrixSpan out) const;
   Config config_;
   Architecture architecture_;
   Checkpoint checkpoint_;

@@ -102,6 +102,7 @@ def test_demo_leaves_the_pictures_that_it_names(tmp_path):
     assert '"The keys to the cabinet ..." is plural' in done.stdout
     assert 'Answer:" shelf' in done.stdout and "a red star" in done.stdout
     assert '"The authors that the guard likes ..." is plural; attention times gradient is largest on authors' in done.stdout
+    assert "Why this output? Ask relevance" in done.stdout and "rollout (47 %) or flow (1 %)" in done.stdout
     assert f"headwater is {HEADWATER} here" in run("demo", cwd=tmp_path, env={"PATH": "/nowhere"}).stdout
     assert "make install" not in run("demo", cwd=tmp_path, env={"PATH": str(Path(HEADWATER).parent)}).stdout
     tried = [shlex.split(line, comments=True) for line in re.findall(r"^  headwater (.*)$", done.stdout, re.M) if "YOUR" not in line]

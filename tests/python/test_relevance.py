@@ -153,7 +153,8 @@ def integrated(model, inputs, target, steps, baseline):
 
 
 @pytest.mark.parametrize("name, baseline", [("bert-classifier", "zero"), ("roberta-masked", "9"), ("gpt2", "5"),
-                                            ("llama", "zero"), ("electra-classifier", "7"), ("vit-classifier", "zero"),
+                                            ("llama", "zero"), ("opt-narrow", "zero"), ("opt-narrow", "9"),
+                                            ("electra-classifier", "7"), ("vit-classifier", "zero"),
                                             ("registers-stretched", "zero")])
 def test_integrated_gradients_equal_those_of_autograd(name, baseline, tmp_path):
     model = make(*WITH_HEAD[name][:3])

@@ -8,6 +8,7 @@ import transformers as hf
 
 from changed_network import changed
 from command import ROOT, ask, fails, files_in, run
+from families import TEXT, make
 from test_gradient_command import IDS, models  # noqa: F401: a fixture
 
 SENTENCE = "The keys to the cabinet"
@@ -57,6 +58,8 @@ def test_integrated_gradients_note_what_is_missing():
     assert few["values"][0][0] == few["values"][0][-1] == 0  # [CLS] and [SEP] are the same at the baseline
     assert relevance("--rule", "integrated", "--baseline", "zero")["options"]["baseline"] == "zero"
     assert relevance("--rule", "integrated", "--baseline", "the")["options"]["baseline"] == "the"
+    spaced = ask("relevance", "facts", "--prompt", STORY, "--rule", "integrated", "--steps", "2", "--baseline", "box")
+    assert "2 steps from 'box'" in spaced["notes"][0]  # as people read it, without the vocabulary's mark of a space
 
 
 def test_a_prompt_ends_with_its_last_word(models):
@@ -181,6 +184,22 @@ def test_a_span_by_its_log_probabilities_has_the_relevance_of_autograd(rule, mod
             outputs += y
     assert np.abs(np.array(span["relevance"][0]) - whole).max() < 1e-4 * np.abs(whole).max()
     assert span["outputs"] == [pytest.approx(outputs, rel=1e-4)] and span["options"]["score"] == "log-probability"
+
+
+def test_log_probabilities_pass_a_map_between_the_rows_and_the_table_of_words(tmp_path):
+    """OPT 350m: rows are wider than words. Frozen is linear: the word's relevance less the mean of all, by probability."""
+    kind, config, entries = TEXT["opt-narrow"]
+    model = make(kind, config, dict(entries, vocab_size=9))
+    model.save_pretrained(tmp_path)
+    ids = [3, 7, 5, 8, 4]
+    words = [tmp_path, "--ids", ",".join(map(str, ids))]
+    found = ask("generate", *words, "--method", "relevance", "--count", "1", "--ignore-end", "--score", "log-probability")
+    with torch.no_grad():
+        shares = model.double()(torch.tensor([ids])).logits[0, -1].softmax(-1).numpy()
+    each = np.array([ask("relevance", *words, "--target", word)["values"][0] for word in range(9)])
+    theirs = each[found["generated_ids"][0]] - shares @ each
+    assert np.abs(np.array(found["relevance"][0])[:5] - theirs).max() < 1e-4 * np.abs(theirs).max()
+    assert not any("rounding" in note for note in found["notes"])
 
 
 def test_a_log_probability_sets_a_word_against_the_others():

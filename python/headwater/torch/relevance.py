@@ -292,7 +292,7 @@ def noted(answer: Answer, found: Found, chosen: Chosen, question: Question, tota
         notes.append(f"inputs from another stack, which are not these tokens, take {found.others:.6g}")
     if question.rule == "integrated":
         whole = output - found.biases
-        name = found.baseline if found.baseline == "zero" else f"'{found.baseline}'"
+        name = found.baseline if found.baseline == "zero" else f"'{_engine.labels([found.baseline])[0]}'"
         more = "; more steps make it smaller" if abs(whole - total) > 0.05 * abs(whole) else ""
         notes.append(f"integrated gradients, {question.steps or STEPS} steps from {name}: the tokens sum to {total:.4g} and "
                      f"the output changes by {whole:.4g}; the difference, {total - whole:.2g}, is the error of the steps{more}")
