@@ -20,7 +20,7 @@ export const settings = {
 // In the order in which they run. `after` is there before it; `also`: what several parts take from it.
 const PARTS = [
   { name: "core", entry: "source/main.ts", also: ["source/download.ts"], after: [] },
-  { name: "result", entry: "source/parts/result.ts", after: ["core"] },
+  { name: "result", entry: "source/parts/result.ts", also: ["source/patch_names.ts"], after: ["core"] },
   { name: "text", entry: "source/parts/text.ts", after: ["core", "result"] },
   { name: "picture", entry: "source/parts/picture.ts", after: ["core", "result"] },
   { name: "patches", entry: "source/parts/patches.ts", after: ["core", "result"] },
@@ -94,7 +94,7 @@ async function parts(define, mangle) {
 /** All files of viewer/built, by name. */
 export async function all() {
   const mangle = { mangleProps: internalNames(sources), mangleCache: {} };
-  const worker = await built("source/worker.ts", mangle);
+  const worker = await built("source/worker.ts", { ...mangle, format: "esm" });
   mangle.mangleCache = worker.mangleCache;
   const define = { WORKER: JSON.stringify(worker.text) };
   return {

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -196,6 +197,44 @@ def test_compare_shows_the_difference_and_the_agreement(make, visit):
         k: pytest.approx((a[k], b[k]), rel=1e-6) for k in range(len(a))}
 
 
+def test_a_value_comes_after_its_token_in_any_script(attention, make, visit):
+    path, _ = make("rollout", str(attention(6, tokens=["[CLS]", "\u0645\u0631\u062d\u0628\u0627", "\u05e9\u05dc\u05d5\u05dd",
+                                                       "\u0648\u0644\u062f", "\u062b\u0645", "[SEP]"])))
+    page = visit(path)
+    places = page.evaluate("""() => [...document.querySelectorAll('.question p > bdi')].map(token => {
+        const value = document.createRange(); value.selectNode(token.nextSibling);
+        return [token.getBoundingClientRect().right, value.getBoundingClientRect().left]; })""")
+    assert len(places) == 3
+    for token, value in places:
+        assert value >= token - 1
+
+
+def test_a_token_that_shows_nothing_has_a_sign(attention, make, visit):
+    path, _ = make("rollout", str(attention(4, seed=3, tokens=["[CLS]", "", "word", "[SEP]"])))
+    page = visit(path)
+    assert token(page, 1).inner_text() == "\u2205"
+    assert "\u2205" in page.locator(".ranking tbody th").all_inner_texts()
+
+
+def test_a_long_text_opens_at_what_is_asked(make, visit):
+    words = " ".join(f"The red key went from box {k} to shelf {k}." for k in range(60))
+    path, _ = make("rollout", "recall", "--text", words, "--row", "last", "--embed-layers")
+    page = visit(path)
+    page.locator(".graph .way").first.wait_for()
+    frame, asked_one = page.locator(".scroller").bounding_box(), page.locator(".text [data-t]").last.bounding_box()
+    assert frame["y"] < asked_one["y"] < frame["y"] + frame["height"]
+    graph, top = page.locator(".graph").bounding_box(), page.locator(".graph .node").first.bounding_box()
+    assert graph["x"] <= top["x"] <= graph["x"] + graph["width"] - top["width"]
+
+
+def test_evaluate_can_be_read_in_a_narrow_window(make, visit):
+    path, _ = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
+    page = visit(path, width=400)
+    wide = "all => all.map(one => one.getBoundingClientRect().right)"
+    for part in ("figure svg", ".wide caption"):
+        assert max(page.locator(part).evaluate_all(wide)) <= 400, part
+
+
 def test_evaluate_has_tables_that_sort(make, visit):
     path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
     page = visit(path)
@@ -213,9 +252,25 @@ def test_evaluate_can_be_saved(make, visit):
     assert json.loads(saved(page, "Record, JSON"))["correlation"] == result["correlation"]
     tables = list(csv.reader(io.StringIO(saved(page, "Tables, CSV").decode())))
     assert ["method", "comprehensiveness", "sufficiency", "area"] in tables
+    shown = page.locator("table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    assert shown[0] == "raw" and shown in tables and float(shown[1]) == pytest.approx(
+        result["correlation"]["blank-out"]["raw"]["mean"][0], abs=6e-4)
     picture = saved(page, "Curves, SVG").decode()
     assert picture.count("<svg") == 1 + page.locator("figure").count() and ">attnlrp</text>" in picture
     assert saved(page, "Curves, PNG").startswith(b"\x89PNG")
+
+
+def test_a_saved_picture_says_what_its_colours_mean(attention, make, visit):
+    long = "".join(chr(97 + k % 26) for k in range(180))  # broken over several lines
+    path, result = make("rollout", str(attention(4, seed=5, tokens=["[CLS]", long, "\u0634\u0645\u0633", "[SEP]"])))
+    picture = ElementTree.fromstring(saved(visit(path, accept_downloads=True), "Picture, SVG"))
+    texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
+    most = [f"{np.max(values):.3g}" for values in (result["values"][0], result["values"])]
+    assert f"0 to {most[0]} inputs of this output" in texts and f"0 to {most[1]} all values" in texts
+    parts = [text for text in texts if text in long]
+    assert len(parts) > 1 and "".join(parts) == long
+    rects = [one.attrib for one in picture.iter("{http://www.w3.org/2000/svg}rect")]
+    assert sum("stroke" in one and one["stroke"] != "none" for one in rects) == 1  # the output that is asked about
 
 
 def test_a_legend_tells_all_lines_apart(make, visit):

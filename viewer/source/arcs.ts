@@ -1,9 +1,10 @@
 // Single weights that a result names: the cut of a flow, edges with the largest relevance, and heads.
-import { floats, upTo } from "./arrays";
+import { upTo } from "./arrays";
 import type { Attribution, Cut } from "./contract";
 import { made } from "./draw";
 import { graphOf, levelNames, reads } from "./graph";
 import type { Grid } from "./grid";
+import { valuesOf } from "./roller";
 import { shadeFor, written } from "./scale";
 import type { Session } from "./session";
 import { unpack } from "./unpack";
@@ -104,17 +105,13 @@ function headTable(session: Session, heads: Grid): HTMLElement {
     ...upTo(heads.columns).map(String),
   ]);
   table.className = "heads";
-  const rows = upTo(heads.rows).map((l) => {
-    const row = floats(heads.columns);
-    heads.addRow(l, row);
-    return row;
-  });
-  const shade = shadeFor(state.scale, Float32Array.from(rows.flatMap((row) => [...row])));
+  const values = valuesOf(heads);
+  const shade = shadeFor(state.scale, values);
   for (let l = heads.rows - 1; l >= 0; l--) {
     const row = table.tBodies[0]!.insertRow();
     const layer = one.options.layers[0] + l;
     row.insertCell().textContent = String(layer);
-    rows[l]!.forEach((value, h) => {
+    values.subarray(l * heads.columns, (l + 1) * heads.columns).forEach((value, h) => {
       const size = shade.of(value);
       const cell = row.insertCell();
       cell.textContent = written(value, false);

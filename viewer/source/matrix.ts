@@ -1,6 +1,6 @@
 // The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
 import { clamped, labelCells, nearest, type Window } from "./axes";
-import { inDots, ink, made, on, onResize, type Pen, penOn, say } from "./draw";
+import { inDots, ink, made, on, onResize, type Pen, penOn, placed, say } from "./draw";
 import { upTo } from "./arrays";
 import { abs, ceil, clamp, floor, max, min } from "./numbers";
 import { paintPooled, pool, type Pooled } from "./pool";
@@ -161,7 +161,7 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
         row: clamp(row + step[0], 0, session.lens.rows - 1),
         column: clamp(max(0, columns.indexOf(column)) + step[1], 0, columns.length - 1),
       };
-      const { left, top } = canvas.getBoundingClientRect();
+      const { left, top } = placed(canvas);
       const { x, y } = frame();
       point(next, { clientX: left + x(next.column + 0.5), clientY: top + y(next.row + 0.5) });
     } else if (event.key === "Enter") pin(row, column, event);

@@ -79,6 +79,24 @@ test("options show where they have an effect", () => {
   ]);
 });
 
+test("what a comparison sets itself is neither shown nor sent", () => {
+  const options = ["row", "layers", "fuse", "residual", "discard", "by", "other", "layer"];
+  const known = { ...menu, methods: [{ name: "compare", options }] };
+  const shown = (by: string) => optionsFor({ ...draft, method: "compare", options: { by } }, known);
+  assert.deepEqual(shown("fuse"), ["by", "row", "layers", "residual", "discard"]);
+  assert.deepEqual(shown("head"), ["by", "row", "layers"]);
+  assert.deepEqual(shown("discard"), ["by", "row", "layers", "fuse", "residual"]);
+  assert.ok(!shown("").includes("layer"));
+  const asked = { by: "head", residual: "0.2", fuse: "max", row: "1" };
+  assert.deepEqual(questionOf({ ...draft, method: "compare", options: asked }, known), {
+    method: "compare",
+    model: draft.model,
+    text: draft.text,
+    by: "head",
+    row: "1",
+  });
+});
+
 test("the history has each input once, and not the words on the way to it", () => {
   let history: Draft[] = [];
   for (const text of ["T", "The", "The keys", "Another", "The keys"])
