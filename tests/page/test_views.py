@@ -113,6 +113,19 @@ def test_the_matrix_answers_the_pointer_and_the_keys(make, visit):
     assert "pinned=0%2C1" in page.url
 
 
+def test_a_zoomed_matrix_moves_with_the_keys(attention, make, visit):
+    path, result = make("rollout", str(attention(40)))
+    page = visit(path)
+    page.locator(".matrix canvas").focus()
+    for key in ["+"] * 4 + ["ArrowDown"]:  # the middle of the matrix, and a cell that is not in it
+        page.keyboard.press(key)
+    box, tip = page.locator(".matrix canvas").bounding_box(), page.locator(".tip").bounding_box()
+    assert page.locator(".tip b").inner_text() == f"{result['values'][1][0]:.3g}"
+    assert box["x"] < tip["x"] < box["x"] + box["width"] and box["y"] - 60 < tip["y"] < box["y"] + box["height"]
+    page.mouse.move(box["x"] + 95, box["y"] + 10)  # the first cell that is seen
+    assert page.locator(".tip b").inner_text() == f"{result['values'][1][0]:.3g}"
+
+
 def test_generated_text_has_two_sides_and_layers(make, visit):
     path, result = make("generate", "facts", "--prompt", PROMPT)
     values = np.array(result["M"])

@@ -56,7 +56,7 @@ function flowOf(one: Attribution, cut: Cut, carried: Cut, wide: number): Element
       `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up, and together they limit the flow.`,
     ),
     graphOf({
-      about: `The flow: ${edges.length} attention weights carry it, ${cut.layer.length} limit it`,
+      about: `The flow: ${edges.length} weights carry it, ${cut.layer.length} limit it`,
       edges,
       levels: levelNames(one, 0, end - first),
       nodes: [
