@@ -2,12 +2,11 @@
 import csv
 import io
 import json
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from conftest import PROMPT, SENTENCE, asked, ranking, token
+from conftest import PROMPT, SENTENCE, asked, ranking, saved, token
 
 ROLLOUT = ("rollout", "verb-number", "--text", SENTENCE, "--embed-layers")
 
@@ -240,68 +239,6 @@ def test_a_long_text_opens_at_what_is_asked(make, visit):
     assert graph["x"] <= top["x"] <= graph["x"] + graph["width"] - top["width"]
 
 
-def test_evaluate_can_be_read_in_a_narrow_window(make, visit):
-    path, _ = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    page = visit(path, width=400)
-    wide = "all => all.map(one => one.getBoundingClientRect().right)"
-    for part in ("figure svg", ".wide caption"):
-        assert max(page.locator(part).evaluate_all(wide)) <= 400, part
-
-
-def test_evaluate_has_tables_that_sort(make, visit):
-    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    page = visit(path)
-    table = page.locator("table").first
-    table.get_by_role("button", name="best").click()
-    means = [max(one["mean"]) for one in result["correlation"]["blank-out"].values()]
-    cells = table.locator("tbody tr td:last-child").all_inner_texts()
-    assert [float(cell) for cell in cells] == pytest.approx(sorted(means, reverse=True), abs=6e-4)
-    assert page.locator("polyline").count() > 6
-
-
-def test_evaluate_can_be_saved(make, visit):
-    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    page = visit(path, accept_downloads=True)
-    assert json.loads(saved(page, "Record, JSON"))["correlation"] == result["correlation"]
-    tables = list(csv.reader(io.StringIO(saved(page, "Tables, CSV").decode())))
-    assert ["method", "comprehensiveness", "sufficiency", "area"] in tables
-    shown = page.locator("table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
-    assert shown[0] == "raw" and shown in tables and float(shown[1]) == pytest.approx(
-        result["correlation"]["blank-out"]["raw"]["mean"][0], abs=6e-4)
-    picture = saved(page, "Curves, SVG").decode()
-    assert picture.count("<svg") == 1 + page.locator("figure").count() and ">attnlrp</text>" in picture
-    assert saved(page, "Curves, PNG").startswith(b"\x89PNG")
-
-
-def test_a_saved_picture_says_what_its_colours_mean(attention, make, visit):
-    long = "".join(chr(97 + k % 26) for k in range(180))  # broken over several lines
-    path, result = make("rollout", str(attention(4, seed=5, tokens=["[CLS]", long, "\u0634\u0645\u0633", "[SEP]"])))
-    picture = ElementTree.fromstring(saved(visit(path, accept_downloads=True), "Picture, SVG"))
-    texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
-    most = [f"{np.max(values):.3g}" for values in (result["values"][0], result["values"])]
-    assert f"0 to {most[0]} inputs of this output" in texts and f"0 to {most[1]} all values" in texts
-    parts = [text for text in texts if text in long]
-    assert len(parts) > 1 and "".join(parts) == long
-    rects = [one.attrib for one in picture.iter("{http://www.w3.org/2000/svg}rect")]
-    assert sum("stroke" in one and one["stroke"] != "none" for one in rects) == 1  # the output that is asked about
-
-
-def test_a_legend_tells_all_lines_apart(make, visit):
-    path, _ = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    looks = visit(path).evaluate("""() => [...document.querySelector('figure').querySelectorAll('.key i')].map(key => {
-        const {borderTopColor, borderTopStyle} = getComputedStyle(key); return borderTopColor + borderTopStyle; })""")
-    assert len(looks) > 6 and len(set(looks)) == len(looks)
-
-
-def test_evaluate_says_how_many_of_several_true_tokens_are_found(make, visit):
-    path, result = make("evaluate", "pairs", "--limit", "4")
-    section = visit(path).get_by_label("Truth")
-    found = result["truth"]["found"]
-    assert "How many of several true tokens are on top" in section.text_content()
-    rows = section.locator("table").nth(1).locator("tbody tr")
-    assert rows.count() == len(found)
-
-
 def test_help_lists_the_keys_that_do_something(make, visit):
     def keys(*words):
         page = visit(make(*words)[0])
@@ -436,26 +373,6 @@ def test_the_cut_of_a_flow_is_a_graph(make, visit):
     page.locator(".graph .cut").first.wait_for()
     assert page.locator(".graph .cut").count() == min(300, len(result["cut"]["layer"]))
     assert "keys" in page.locator(".graph svg").text_content()
-
-
-def saved(page, name):
-    with page.expect_download() as download:
-        page.locator("#export").select_option(label=name)
-    return download.value.path().read_bytes()
-
-
-def test_what_is_seen_can_be_saved(make, visit):
-    path, result = make(*ROLLOUT)
-    page = visit(path, "#pinned=2", accept_downloads=True)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Ranking, CSV").decode())))
-    assert {int(row["position"]): float(row["value"]) for row in rows} == pytest.approx(
-        dict(enumerate(result["values"][2])), rel=1e-6)
-    matrix = list(csv.reader(io.StringIO(saved(page, "Matrix, CSV").decode())))
-    assert np.array(matrix[1:])[:, 1:].astype(float) == pytest.approx(np.array(result["values"]), rel=1e-6)
-    assert json.loads(saved(page, "Ranking, JSON"))["question"] == {"ask": "from", "of": "\u201ckeys\u201d"}
-    picture = saved(page, "Picture, SVG").decode()
-    assert picture.startswith("<svg") and ">keys</text>" in picture
-    assert saved(page, "Picture, PNG").startswith(b"\x89PNG")
 
 
 def test_the_filter_is_where_the_page_starts(make, visit):
