@@ -144,7 +144,9 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   const { hasLayers, LayerControls } = parts.layers ?? {};
   const { Compare } = parts.compare ?? {};
   const controls = hasLayers?.(one) && LayerControls;
-  const couldHave = !session.compared && ["rollout", "flow", "average"].includes(one.method);
+  // Results of Python have no command, and no layers to add.
+  const command = session.item.command ?? session.page.command;
+  const couldHave = /r (rollout|flow|average) (?!.*--embed)/.test(command);
   const notes = [...new Set(one.notes)];
   const { coding, steps } = one.values[0]!;
   const { Body } = placeOf(session);
@@ -195,8 +197,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                 </>
               ) : (
                 <p class="soft">
-                  With <code>--embed-layers</code> the page holds every layer, and layers and residual can be
-                  changed here.
+                  With <code>--embed-layers</code> the page has all layers, and can change them.
                 </p>
               )}
             </Section>

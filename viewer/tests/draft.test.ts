@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Menu } from "../source/server/contract";
-import { type Draft, methodsFor, modelOf, optionsFor, questionOf, summary } from "../source/server/draft";
+import {
+  type Draft,
+  methodsFor,
+  modelOf,
+  optionsFor,
+  questionOf,
+  summary,
+  takesFiles,
+} from "../source/server/draft";
 import { withDraft } from "../source/server/history";
 
 const model = { about: "", layers: 2, classes: [], texts: [], images: [] };
@@ -54,6 +62,11 @@ test("the second model of a comparison is another one that reads the same", () =
   assert.equal(asked({ model: "reader" }), "writer");
   assert.equal(asked({ options: { by: "model", other: "writer" } }), "reader");
   assert.equal(asked({ model: "seer", example: 0 }), undefined);
+});
+
+test("a server of texts alone takes no files", () => {
+  const alone = { ...menu, files: false, models: menu.models.filter(({ sees }) => sees === "text") };
+  assert.deepEqual([menu, { ...menu, files: false }, alone].map(takesFiles), [true, true, false]);
 });
 
 test("a dropped file needs no model", () => {

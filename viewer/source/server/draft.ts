@@ -87,6 +87,11 @@ export function modelOf(draft: Draft, menu: Menu): ServedModel | undefined {
   return draft.upload?.kind === "file" ? undefined : menu.models.find(({ name }) => name === draft.model);
 }
 
+/** Whether there is anything to drop: a model in PyTorch takes texts alone. */
+export function takesFiles(menu: Menu): boolean {
+  return menu.files || menu.models.some(({ sees }) => sees === "image");
+}
+
 /** The methods that what is chosen can have. */
 export function methodsFor(model: ServedModel | undefined, menu: Menu): string[] {
   return menu.methods
