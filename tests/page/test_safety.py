@@ -77,6 +77,7 @@ PAGES = {"text": (("rollout", "verb-number", "--text", SENTENCE, "--embed-layers
          "image": (("rollout", "shapes", "--image", "models/shapes/examples/0-red-star.png"), ""),
          "compare": (("compare", "verb-number", "--text", SENTENCE, "--by", "method"), "#show=difference"),
          "evaluate": (("evaluate", "verb-number", "--limit", "6", "--faithfulness"), ""),
+         "relevance": (("relevance", "verb-number", "--text", SENTENCE, "--by-layer", "--heads", "--edges", "2"), ""),
          "info": (("info", "verb-number", "--text", SENTENCE), "")}
 
 

@@ -173,6 +173,7 @@ export function layersView(session: Session, roller: Roller) {
   };
 
   strip.role = "img";
+  graph.tabIndex = 0; // it scrolls
   root.append(strip, graph);
   onResize(root, paint);
   on(strip, {

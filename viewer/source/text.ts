@@ -324,7 +324,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     const { of } = units();
     const origin = placed(content);
     const { width, height } = origin;
-    const [own, other] = [ink("ink"), ink("paper")];
+    const [own, other] = [ink("ink"), ink("flip")];
     const marked = asked();
     let letters: string[] = [];
     let letter = 0; // its width
