@@ -232,7 +232,7 @@ def test_a_long_text_opens_at_what_is_asked(make, visit):
     words = " ".join(f"The red key went from box {k} to shelf {k}." for k in range(60))
     path, _ = make("rollout", "recall", "--text", words, "--row", "last", "--embed-layers")
     page = visit(path)
-    page.locator(".graph .way").first.wait_for()
+    page.locator(".graph .node").first.wait_for()
     frame, asked_one = page.locator(".scroller").bounding_box(), page.locator(".text [data-t]").last.bounding_box()
     assert frame["y"] < asked_one["y"] < frame["y"] + frame["height"]
     graph, top = page.locator(".graph").bounding_box(), page.locator(".graph .node").first.bounding_box()
