@@ -88,10 +88,7 @@ function QuestionLine({ session }: With) {
     <div class="question">
       <p aria-live="polite">
         {from ? "Output " : "Input "}
-        <b>
-          <bdi>{session.labelOf(question)}</bdi>
-        </b>{" "}
-        {says}
+        <b dir="auto">{session.labelOf(question)}</b> {says}
         {session.twoTexts && !hasSigns && row !== undefined && (
           <span class="soft"> ({(100 * lens.mass(row)).toFixed(0)} % from the prompt)</span>
         )}
