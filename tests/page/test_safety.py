@@ -90,6 +90,7 @@ def test_axe_finds_nothing(make, visit, name):
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        page.wait_for_timeout(200)  # the tables of the layers follow
         found = page.evaluate("axe.run().then(result => result.violations.map(one => `${one.id}: ${one.help} "
                               "${one.nodes.map(node => node.target + ' ' + node.failureSummary)}`))")
         assert found == [], scheme

@@ -7,7 +7,6 @@ import type { Grid } from "./grid";
 import { valuesOf } from "./roller";
 import { shadeFor, written } from "./scale";
 import type { Session } from "./session";
-import { unpack } from "./unpack";
 
 const MOST_ARCS = 200; // lines of a table
 
@@ -24,7 +23,7 @@ export async function arcsOf(session: Session, wide: number): Promise<Element[]>
         value: cut.capacity,
       }),
     );
-  if (heads) out.push(headTable(session, await unpack(heads, true)));
+  if (heads) out.push(headTable(session, await session.matrix({ ...one, values: [heads] }, 0)));
   if (edges) {
     const layer = edges.from.map(() => edges.layer);
     const caption = `The largest relevance that passes layer ${edges.layer}`;
