@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/options/machine.h"
-#include "cli/options/method.h"
 #include "cli/options/output.h"
 #include "cli/options/source.h"
 #include "headwater/core/fail.h"
@@ -15,6 +14,7 @@
 #include "headwater/model/hub_cache.h"
 #include "headwater/model/shipped.h"
 #include "headwater/output/terminal/table.h"
+#include "headwater/result/add_prediction.h"
 
 namespace headwater::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/options/method.h"
+#include "headwater/result/add_prediction.h"
 
 namespace headwater::cli {
 namespace {

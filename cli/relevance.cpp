@@ -9,6 +9,7 @@
 #include "cli/options/source.h"
 #include "cli/options/target.h"
 #include "headwater/core/fail.h"
+#include "headwater/result/add_prediction.h"
 #include "headwater/result/words.h"
 
 namespace headwater::cli {

@@ -49,10 +49,12 @@ Comparison compared(const Question& question, Source& source, Source* other, Lis
   if (question.by == "evolution") return compare_evolution(source, options);
   if (question.by == "discard") return compare_discard(source, options);
   if (question.by == "fuse") return compare_fuse(source, options);
+  if (question.by == "head") return compare_head(source, options);
   if (question.by == "method" || question.by.empty())
     return compare_method(source, options, flow_for(listener));
-  fail_usage("`by` '{}': expected layer, evolution, discard, fuse, method or model; choose one",
-             question.by);
+  fail_usage(
+      "`by` '{}': expected layer, evolution, discard, fuse, head, method or model; choose one",
+      question.by);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "headwater/model/model_generation.h"
 #include "headwater/output/json.h"
 #include "headwater/output/page/page.h"
+#include "headwater/result/add_prediction.h"
 #include "headwater/source/file.h"
 #include "server/compute.h"
 #include "server/dropped_file.h"
@@ -193,8 +194,9 @@ std::string ServedModels::answer_by_model(const Question& question, Listener& li
       const Served& second = find(question.other);
       other.emplace(ModelBatch(second.model, input, second.name).item(0), watch_for(listener));
     }
-    return page_of(compute(question, source, other ? &*other : nullptr, listener),
-                   command_of(spelled, prompt));
+    Result result = compute(question, source, other ? &*other : nullptr, listener);
+    if (Differentiable* model = source.differentiable()) add_prediction(result, *model);
+    return page_of(result, command_of(spelled, prompt));
   } catch (const Error& error) {
     throw Error(image ? image->in_its_words(error.what()) : error.what(), error.kind());
   }

@@ -118,6 +118,26 @@ void take(Question& question, std::string_view name, const dom::element& value) 
   }
 }
 
+// What a comparison sets itself, or has no use for.
+void check_comparison(const Question& question) {
+  const std::string& by = question.by;
+  const auto refuse = [&](std::string_view option) {
+    for (const auto& [name, value] : question.given)
+      if (name == option)
+        fail_usage("`{}`: was given with `by` {}, expected none; leave it out", option,
+                   by.empty() ? "method" : by);
+  };
+  if (by != "layer") refuse("layer");
+  if (by == "discard" || by == "head") refuse("discard");
+  if (by == "fuse" || by == "head") refuse("fuse");
+  if (by == "head") refuse("residual");
+  if (by == "model" && question.options.row.kind == Row::Kind::word)
+    fail_usage(
+        "`row` {}: rows of two models are pieces of the text that both share, expected a number; "
+        "see the tokens of the result",
+        question.options.row.text);
+}
+
 void check(const Question& question, const std::vector<std::string_view>& names) {
   const auto* found = std::ranges::find(known_methods, question.method, &MethodWords::name);
   if (found == std::end(known_methods)) {
@@ -143,6 +163,7 @@ void check(const Question& question, const std::vector<std::string_view>& names)
     fail_usage("`model`: expected one for a text or an image, and none for a file of attention");
   if ((question.by == "model") != !question.other.empty())
     fail_usage("`other`: expected a second model for `by` model, and none for anything else");
+  if (question.method == "compare") check_comparison(question);
   headwater::check(question.options);
 }
 

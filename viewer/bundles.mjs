@@ -20,7 +20,7 @@ export const settings = {
 // In the order in which they run. `after` is there before it; `also`: what several parts take from it.
 const PARTS = [
   { name: "core", entry: "source/main.ts", also: ["source/download.ts"], after: [] },
-  { name: "result", entry: "source/parts/result.ts", after: ["core"] },
+  { name: "result", entry: "source/parts/result.ts", also: ["source/patch_names.ts"], after: ["core"] },
   { name: "text", entry: "source/parts/text.ts", after: ["core", "result"] },
   { name: "picture", entry: "source/parts/picture.ts", after: ["core", "result"] },
   { name: "patches", entry: "source/parts/patches.ts", after: ["core", "result"] },
@@ -39,7 +39,9 @@ const sources = readdirSync(new URL("source", import.meta.url), { recursive: tru
 
 async function built(entry, more = {}) {
   const result = await build({ ...settings, entryPoints: [entry], ...more });
-  return { ...result, text: result.outputFiles[0].text.trimEnd() };
+  const text = result.outputFiles[0].text.trimEnd();
+  // esbuild leaves the space before the value of a custom property, which says nothing.
+  return { ...result, text: entry.endsWith(".css") ? text.replace(/(--\w+): /g, "$1:") : text };
 }
 
 // A statement that says where a part ends.
@@ -94,7 +96,7 @@ async function parts(define, mangle) {
 /** All files of viewer/built, by name. */
 export async function all() {
   const mangle = { mangleProps: internalNames(sources), mangleCache: {} };
-  const worker = await built("source/worker.ts", mangle);
+  const worker = await built("source/worker.ts", { ...mangle, format: "esm" });
   mangle.mangleCache = worker.mangleCache;
   const define = { WORKER: JSON.stringify(worker.text) };
   return {

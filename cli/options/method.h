@@ -10,7 +10,7 @@
 #include "cli/options/output.h"
 #include "cli/options/preparing.h"
 #include "cli/options/source.h"
-#include "headwater/source/differentiable.h"
+#include "headwater/result/result.h"
 
 namespace headwater::cli {
 
@@ -38,9 +38,6 @@ struct MethodOptions {
   /// the items asked for and delivers what it returns.
   void run(const std::function<Result(Source&, const Options&)>& method);
 };
-
-/// Adds what the model says about its input.
-void add_prediction(Result& result, Differentiable& model);
 
 /// --layers-shown: some of the layers, by number.
 void declare_layers_shown(OptionList& options, const char* about, std::vector<int>& layers);

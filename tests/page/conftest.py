@@ -105,3 +105,9 @@ def asked(page):
 
 def token(page, k, text=0):
     return page.locator(".text").nth(text).locator(f"[data-t='{k}']").first
+
+
+def saved(page, name):
+    with page.expect_download() as download:
+        page.locator("#export").select_option(label=name)
+    return download.value.path().read_bytes()

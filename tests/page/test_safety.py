@@ -77,6 +77,7 @@ PAGES = {"text": (("rollout", "verb-number", "--text", SENTENCE, "--embed-layers
          "image": (("rollout", "shapes", "--image", "models/shapes/examples/0-red-star.png"), ""),
          "compare": (("compare", "verb-number", "--text", SENTENCE, "--by", "method"), "#show=difference"),
          "evaluate": (("evaluate", "verb-number", "--limit", "6", "--faithfulness"), ""),
+         "relevance": (("relevance", "verb-number", "--text", SENTENCE, "--by-layer", "--heads", "--edges", "2"), ""),
          "info": (("info", "verb-number", "--text", SENTENCE), "")}
 
 
@@ -89,6 +90,7 @@ def test_axe_finds_nothing(make, visit, name):
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        page.wait_for_timeout(200)  # the tables of the layers follow
         found = page.evaluate("axe.run().then(result => result.violations.map(one => `${one.id}: ${one.help} "
                               "${one.nodes.map(node => node.target + ' ' + node.failureSummary)}`))")
         assert found == [], scheme

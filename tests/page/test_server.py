@@ -102,6 +102,40 @@ def test_another_page_gets_nothing(browser, address, tmp_path):
     page.close()
 
 
+def test_the_text_has_the_room_of_its_view(open_page):
+    page = open_page()
+    view, text = page.locator(".view-text").bounding_box(), page.locator(".text").bounding_box()
+    assert text["x"] - view["x"] < 20 and text["width"] > view["width"] - 40
+
+
+def test_the_model_says_what_it_decides(open_page, tmp_path):
+    page = open_page()
+    type_text(page, SENTENCE, "cabinet")
+    run("rollout", "verb-number", "--text", SENTENCE, "-o", tmp_path / "x.html")
+    said = "class 'plural' (99 %), then 'singular' (0.958 %)"
+    assert said in (tmp_path / "x.html").read_text().replace("\\u0027", "'")
+    assert said in page.inner_text(".details")
+
+
+def test_relevance_has_its_heads(open_page):
+    page = open_page()
+    choose(page, "method", "relevance")
+    page.locator(".heads tbody tr").first.wait_for()
+    assert page.locator(".heads tbody tr").count() == 6
+
+
+def test_a_comparison_takes_what_it_does_not_set_itself(open_page):
+    page = open_page()
+    choose(page, "method", "compare")
+    choose(page, "by", "head")
+    page.locator(".command code", has_text="--by head").wait_for()
+    assert "layer 0 head 7" in page.locator(".compare").inner_text()
+    assert page.locator(".ask .field:has(> span:text-is('fuse'))").count() == 0
+    choose(page, "by", "layer")
+    assert page.locator(".ask .field:has(> span:text-is('fuse'))").count() == 1
+    page.locator(".command code", has_text="--by layer").wait_for()
+
+
 @pytest.mark.parametrize("method", ["flow", "raw", "average", "gradient", "relevance", "compare"])
 def test_every_method_answers(open_page, method):
     page = open_page()

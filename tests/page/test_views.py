@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import PROMPT, SENTENCE, asked, ranking, token
+from conftest import PROMPT, SENTENCE, asked, ranking, saved, token
 
 ROLLOUT = ("rollout", "verb-number", "--text", SENTENCE, "--embed-layers")
 
@@ -112,6 +112,19 @@ def test_the_matrix_answers_the_pointer_and_the_keys(make, visit):
     assert "pinned=0%2C1" in page.url
 
 
+def test_a_zoomed_matrix_moves_with_the_keys(attention, make, visit):
+    path, result = make("rollout", str(attention(40)))
+    page = visit(path)
+    page.locator(".matrix canvas").focus()
+    for key in ["+"] * 4 + ["ArrowDown"]:  # the middle of the matrix, and a cell that is not in it
+        page.keyboard.press(key)
+    box, tip = page.locator(".matrix canvas").bounding_box(), page.locator(".tip").bounding_box()
+    assert page.locator(".tip b").inner_text() == f"{result['values'][1][0]:.3g}"
+    assert box["x"] < tip["x"] < box["x"] + box["width"] and box["y"] - 60 < tip["y"] < box["y"] + box["height"]
+    page.mouse.move(box["x"] + 95, box["y"] + 10)  # the first cell that is seen
+    assert page.locator(".tip b").inner_text() == f"{result['values'][1][0]:.3g}"
+
+
 def test_generated_text_has_two_sides_and_layers(make, visit):
     path, result = make("generate", "facts", "--prompt", PROMPT)
     values = np.array(result["M"])
@@ -196,42 +209,34 @@ def test_compare_shows_the_difference_and_the_agreement(make, visit):
         k: pytest.approx((a[k], b[k]), rel=1e-6) for k in range(len(a))}
 
 
-def test_evaluate_has_tables_that_sort(make, visit):
-    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
+def test_a_value_comes_after_its_token_in_any_script(attention, make, visit):
+    path, _ = make("rollout", str(attention(6, tokens=["[CLS]", "\u0645\u0631\u062d\u0628\u0627", "\u05e9\u05dc\u05d5\u05dd",
+                                                       "\u0648\u0644\u062f", "\u062b\u0645", "[SEP]"])))
     page = visit(path)
-    table = page.locator("table").first
-    table.get_by_role("button", name="best").click()
-    means = [max(one["mean"]) for one in result["correlation"]["blank-out"].values()]
-    cells = table.locator("tbody tr td:last-child").all_inner_texts()
-    assert [float(cell) for cell in cells] == pytest.approx(sorted(means, reverse=True), abs=6e-4)
-    assert page.locator("polyline").count() > 6
+    places = page.evaluate("""() => [...document.querySelectorAll('.question p > bdi')].map(token => {
+        const value = document.createRange(); value.selectNode(token.nextSibling);
+        return [token.getBoundingClientRect().right, value.getBoundingClientRect().left]; })""")
+    assert len(places) == 3
+    for token, value in places:
+        assert value >= token - 1
 
 
-def test_evaluate_can_be_saved(make, visit):
-    path, result = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    page = visit(path, accept_downloads=True)
-    assert json.loads(saved(page, "Record, JSON"))["correlation"] == result["correlation"]
-    tables = list(csv.reader(io.StringIO(saved(page, "Tables, CSV").decode())))
-    assert ["method", "comprehensiveness", "sufficiency", "area"] in tables
-    picture = saved(page, "Curves, SVG").decode()
-    assert picture.count("<svg") == 1 + page.locator("figure").count() and ">attnlrp</text>" in picture
-    assert saved(page, "Curves, PNG").startswith(b"\x89PNG")
+def test_a_token_that_shows_nothing_has_a_sign(attention, make, visit):
+    path, _ = make("rollout", str(attention(4, seed=3, tokens=["[CLS]", "", "word", "[SEP]"])))
+    page = visit(path)
+    assert token(page, 1).inner_text() == "\u2205"
+    assert "\u2205" in page.locator(".ranking tbody th").all_inner_texts()
 
 
-def test_a_legend_tells_all_lines_apart(make, visit):
-    path, _ = make("evaluate", "verb-number", "--limit", "6", "--faithfulness")
-    looks = visit(path).evaluate("""() => [...document.querySelector('figure').querySelectorAll('.key i')].map(key => {
-        const {borderTopColor, borderTopStyle} = getComputedStyle(key); return borderTopColor + borderTopStyle; })""")
-    assert len(looks) > 6 and len(set(looks)) == len(looks)
-
-
-def test_evaluate_says_how_many_of_several_true_tokens_are_found(make, visit):
-    path, result = make("evaluate", "pairs", "--limit", "4")
-    section = visit(path).get_by_label("Truth")
-    found = result["truth"]["found"]
-    assert "How many of several true tokens are on top" in section.text_content()
-    rows = section.locator("table").nth(1).locator("tbody tr")
-    assert rows.count() == len(found)
+def test_a_long_text_opens_at_what_is_asked(make, visit):
+    words = " ".join(f"The red key went from box {k} to shelf {k}." for k in range(60))
+    path, _ = make("rollout", "recall", "--text", words, "--row", "last", "--embed-layers")
+    page = visit(path)
+    page.locator(".graph .node").first.wait_for()
+    frame, asked_one = page.locator(".scroller").bounding_box(), page.locator(".text [data-t]").last.bounding_box()
+    assert frame["y"] < asked_one["y"] < frame["y"] + frame["height"]
+    graph, top = page.locator(".graph").bounding_box(), page.locator(".graph .node").first.bounding_box()
+    assert graph["x"] <= top["x"] <= graph["x"] + graph["width"] - top["width"]
 
 
 def test_help_lists_the_keys_that_do_something(make, visit):
@@ -368,26 +373,6 @@ def test_the_cut_of_a_flow_is_a_graph(make, visit):
     page.locator(".graph .cut").first.wait_for()
     assert page.locator(".graph .cut").count() == min(300, len(result["cut"]["layer"]))
     assert "keys" in page.locator(".graph svg").text_content()
-
-
-def saved(page, name):
-    with page.expect_download() as download:
-        page.locator("#export").select_option(label=name)
-    return download.value.path().read_bytes()
-
-
-def test_what_is_seen_can_be_saved(make, visit):
-    path, result = make(*ROLLOUT)
-    page = visit(path, "#pinned=2", accept_downloads=True)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Ranking, CSV").decode())))
-    assert {int(row["position"]): float(row["value"]) for row in rows} == pytest.approx(
-        dict(enumerate(result["values"][2])), rel=1e-6)
-    matrix = list(csv.reader(io.StringIO(saved(page, "Matrix, CSV").decode())))
-    assert np.array(matrix[1:])[:, 1:].astype(float) == pytest.approx(np.array(result["values"]), rel=1e-6)
-    assert json.loads(saved(page, "Ranking, JSON"))["question"] == {"ask": "from", "of": "\u201ckeys\u201d"}
-    picture = saved(page, "Picture, SVG").decode()
-    assert picture.startswith("<svg") and ">keys</text>" in picture
-    assert saved(page, "Picture, PNG").startswith(b"\x89PNG")
 
 
 def test_the_filter_is_where_the_page_starts(make, visit):

@@ -50,6 +50,25 @@ TEST(Question, IsNeverAPath) {
   EXPECT_EQ(question.file->name.find('\0'), std::string::npos);
 }
 
+TEST(Question, RefusesWhatAComparisonSetsItself) {
+  const auto with = [](const std::string& by, const std::string& option) {
+    return refused(R"({"model": "m", "text": "t", "method": "compare", "by": ")" + by + "\", " +
+                   option + "}");
+  };
+  EXPECT_EQ(with("head", R"("residual": "0.2")"),
+            "`residual`: was given with `by` head, expected none; leave it out");
+  EXPECT_EQ(with("fuse", R"("fuse": "max")"),
+            "`fuse`: was given with `by` fuse, expected none; leave it out");
+  EXPECT_EQ(with("discard", R"("discard": "0.2")"),
+            "`discard`: was given with `by` discard, expected none; leave it out");
+  EXPECT_EQ(with("method", R"("layer": "1")"),
+            "`layer`: was given with `by` method, expected none; leave it out");
+  EXPECT_EQ(with("model", R"("other": "n", "row": "keys")"),
+            "`row` keys: rows of two models are pieces of the text that both share, expected a "
+            "number; see the tokens of the result");
+  EXPECT_EQ(with("discard", R"("residual": "0.2", "fuse": "max")"), "taken");
+}
+
 TEST(Question, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refused(R"({"model": "m", "text": "t", "rows": "1"})"),
             "unknown option 'rows'; did you mean 'row'?");

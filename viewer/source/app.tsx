@@ -1,5 +1,6 @@
 // The page: a head, what can be turned, and the views.
 import { h, render, useEffect, useRef, useState } from "./jsx";
+import { whole } from "./draw";
 import { Head, Help } from "./head";
 import { activate, listen } from "./keys";
 import { parts } from "./parts";
@@ -37,7 +38,7 @@ export function App({ session }: With) {
   open.current = help;
   useEffect(() => {
     if (name) return;
-    document.documentElement.dataset["theme"] = session.dark ? "dark" : "light";
+    whole().dataset["theme"] = session.dark ? "dark" : "light";
     document.title = `${item.title} \u2013 ${item.details[0] ?? ""}`;
   });
   useEffect(() => {

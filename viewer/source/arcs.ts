@@ -1,12 +1,12 @@
 // Single weights that a result names: the cut of a flow, edges with the largest relevance, and heads.
-import { floats, upTo } from "./arrays";
+import { upTo } from "./arrays";
 import type { Attribution, Cut } from "./contract";
 import { made } from "./draw";
 import { graphOf, levelNames, reads } from "./graph";
 import type { Grid } from "./grid";
+import { valuesOf } from "./roller";
 import { shadeFor, written } from "./scale";
 import type { Session } from "./session";
-import { unpack } from "./unpack";
 
 const MOST_ARCS = 200; // lines of a table
 
@@ -23,7 +23,7 @@ export async function arcsOf(session: Session, wide: number): Promise<Element[]>
         value: cut.capacity,
       }),
     );
-  if (heads) out.push(headTable(session, await unpack(heads, true)));
+  if (heads) out.push(headTable(session, await session.matrix({ ...one, values: [heads] }, 0)));
   if (edges) {
     const layer = edges.from.map(() => edges.layer);
     const caption = `The largest relevance that passes layer ${edges.layer}`;
@@ -52,10 +52,10 @@ function flowOf(one: Attribution, cut: Cut, carried: Cut, wide: number): Element
     made(
       "p",
       "soft",
-      `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up, and together they limit the flow.`,
+      `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up and limit the flow.`,
     ),
     graphOf({
-      about: `The flow: ${edges.length} attention weights carry it, ${cut.layer.length} limit it`,
+      about: `The flow: ${edges.length} weights carry it, ${cut.layer.length} limit it`,
       edges,
       levels: levelNames(one, 0, end - first),
       nodes: [
@@ -104,17 +104,13 @@ function headTable(session: Session, heads: Grid): HTMLElement {
     ...upTo(heads.columns).map(String),
   ]);
   table.className = "heads";
-  const rows = upTo(heads.rows).map((l) => {
-    const row = floats(heads.columns);
-    heads.addRow(l, row);
-    return row;
-  });
-  const shade = shadeFor(state.scale, Float32Array.from(rows.flatMap((row) => [...row])));
+  const values = valuesOf(heads);
+  const shade = shadeFor(state.scale, values);
   for (let l = heads.rows - 1; l >= 0; l--) {
     const row = table.tBodies[0]!.insertRow();
     const layer = one.options.layers[0] + l;
     row.insertCell().textContent = String(layer);
-    rows[l]!.forEach((value, h) => {
+    values.subarray(l * heads.columns, (l + 1) * heads.columns).forEach((value, h) => {
       const size = shade.of(value);
       const cell = row.insertCell();
       cell.textContent = written(value, false);

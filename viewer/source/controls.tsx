@@ -80,9 +80,9 @@ export function Segments<Word extends string>(props: {
 export function Slider(props: {
   label: string;
   value: number;
-  least: number;
+  least?: number; // 0 if left out
   most: number;
-  step: number;
+  step?: number; // 1 if left out
   shown: string;
   take: (value: number) => void;
 }) {
@@ -91,9 +91,9 @@ export function Slider(props: {
       <span>{props.label}</span>
       <input
         type="range"
-        min={props.least}
+        min={props.least ?? 0}
         max={props.most}
-        step={props.step}
+        step={props.step ?? 1}
         value={props.value}
         oninput={(event) => props.take(event.currentTarget.valueAsNumber)}
       />
@@ -158,7 +158,6 @@ export function Toolbar({ session }: With) {
         <Slider
           label="Overlay"
           value={state.opacity}
-          least={0}
           most={1}
           step={0.05}
           shown={`${round(100 * state.opacity)} %`}
@@ -179,23 +178,49 @@ export function Toolbar({ session }: With) {
   );
 }
 
-/** The colours and what they stand for. */
-export function Legend(props: With & { shade: Shade; label: string; overlay?: boolean }) {
-  const { session, shade, label } = props;
-  const palette = props.overlay ? session.overlayPalette : session.palette;
-  const stops = upTo(17).map((k) => palette.css(session.hasSigns ? k / 8 - 1 : k / 16));
+interface Meaning {
+  session: Session;
+  shade: Shade;
+  label: string;
+  overlay?: boolean;
+}
+
+/** The colours, what the first and the last of them stand for, and of what. */
+export function meaningOf({ session, shade, label, overlay }: Meaning) {
+  const palette = overlay ? session.overlayPalette : session.palette;
   const most = written(shade.most);
-  const low = session.hasSigns
-    ? `\u2212${most}`
-    : shade.kind === "log"
-      ? `\u2264 ${written(shade.most / 1e4)}`
-      : "0";
+  return {
+    stops: upTo(17).map((k) => palette.css(session.hasSigns ? k / 8 - 1 : k / 16)),
+    low: session.hasSigns
+      ? `\u2212${most}`
+      : shade.kind === "log"
+        ? `\u2264 ${written(shade.most / 1e4)}`
+        : "0",
+    most,
+    about: shade.kind === "linear" ? label : `${label}, ${SCALE_NAMES[shade.kind]}`,
+  };
+}
+
+export function Legend(props: Meaning) {
+  const { stops, low, most, about } = meaningOf(props);
   return (
     <div class="legend">
       <span>{low}</span>
       <span class="ramp" style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} />
       <span>{most}</span>
-      <span class="soft">{shade.kind === "linear" ? label : `${label}, ${SCALE_NAMES[shade.kind]}`}</span>
+      <span class="soft">{about}</span>
     </div>
   );
+}
+
+/** The legend of the text or the image. */
+export function legendOfAnswer(session: Session): Meaning {
+  const { shade, from } = session.answer;
+  const label = from ? "inputs of this output" : "outputs that use it";
+  return { session, shade, label, overlay: !!session.one.image };
+}
+
+/** The legend of the matrix. */
+export function legendOfAll(session: Session, shade: Shade): Meaning {
+  return { session, shade, label: "all values" };
 }

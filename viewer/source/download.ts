@@ -1,13 +1,11 @@
 // Files that a page makes, and gives to the browser to save.
 import { made } from "./draw";
 
-/** A record of a comma-separated file. */
-export function csvLine(cells: (string | number)[]): string {
-  const quoted = cells.map((cell) => {
-    const text = String(cell);
-    return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-  });
-  return quoted.join(",");
+/** A comma-separated file. */
+export function csvOf(lines: (string | number)[][]): string {
+  const quoted = (cell: string | number) =>
+    /[",\n]/.test(String(cell)) ? `"${String(cell).replace(/"/g, '""')}"` : cell;
+  return lines.map((cells) => cells.map(quoted).join(",") + "\n").join("");
 }
 
 export function escape(text: string): string {

@@ -3,6 +3,9 @@ import { round } from "./numbers";
 
 export type Pen = CanvasRenderingContext2D;
 
+/** The element that everything is in, which knows the theme. */
+export const whole = () => document.documentElement;
+
 /** A new element. */
 export function made<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -21,6 +24,9 @@ export function on(element: HTMLElement | SVGElement, handlers: Handlers): void 
   for (const [name, handler] of Object.entries(handlers))
     element.addEventListener(name, handler as (event: Event) => void, { passive: name === "scroll" });
 }
+
+/** Where an element is in the window. */
+export const placed = (element: Element) => element.getBoundingClientRect();
 
 /** Calls `draw` whenever the element gets another size. */
 export function onResize(element: Element, draw: () => void): void {
@@ -53,7 +59,7 @@ export function penOn(canvas: HTMLCanvasElement, wide: number, high: number): Pe
 
 /** A colour of the style sheet, light or dark. */
 export function ink(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  return getComputedStyle(whole()).getPropertyValue(`--${name}`).trim();
 }
 
 /** For names beside a plot. */

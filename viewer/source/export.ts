@@ -1,5 +1,6 @@
 // What is seen, as a file.
-import { csvLine, download, escape, png } from "./download";
+import { legendOfAll, legendOfAnswer, meaningOf } from "./controls";
+import { csvOf, download, escape, png } from "./download";
 import { ink } from "./draw";
 import { max } from "./numbers";
 import type { MatrixView } from "./matrix";
@@ -22,19 +23,19 @@ export function rankingCsv(session: Session): string {
     ? ["position", "token", names[session.state.a]!, names[session.state.b]!]
     : ["position", "token", "value"];
   const lines = rows.map((row) => [row.position, row.label, row.value, ...(names ? [row.other!] : [])]);
-  return [head, ...lines].map(csvLine).join("\n") + "\n";
+  return csvOf([head, ...lines]);
 }
 
 export function matrixCsv(session: Session): string {
   const { lens } = session;
   const inputs = session.inputUnits.labels;
   const outputs = session.outputUnits.labels;
-  const lines = [csvLine(["", ...inputs])];
+  const lines: (string | number)[][] = [["", ...inputs]];
   for (let r = 0; r < lens.rows; r++) {
     const unit = lens.rowUnits[r]!;
-    lines.push(csvLine([unit < 0 ? "mean" : outputs[unit]!, ...lens.row(r)]));
+    lines.push([unit < 0 ? "mean" : outputs[unit]!, ...lens.row(r)]);
   }
-  return lines.join("\n") + "\n";
+  return csvOf(lines);
 }
 
 export function json(session: Session): string {
@@ -62,16 +63,22 @@ export function json(session: Session): string {
   );
 }
 
-/** The text and the matrix, one below the other. */
+/** The text and the matrix, one below the other, each with what its colours stand for. */
 export function svg(session: Session, views: Views): string {
   const parts: string[] = [];
   const pad = 20;
-  let y = pad + 20;
+  let y = pad;
   let wide = 640;
-  const heading = `${session.item.title}: ${session.labelOf(session.answer.question)}`;
-  parts.push(
-    `<text x="${pad}" y="${pad + 4}" font-size="15" font-weight="600" fill="${ink("ink")}">${escape(heading)}</text>`,
-  );
+  const write = (text: string, x: number, more = "") =>
+    parts.push(`<text x="${x}" y="${y + 4}" ${more}>${escape(text)}</text>`);
+  const legend = (meaning: Parameters<typeof meaningOf>[0]) => {
+    const { stops, low, most, about } = meaningOf(meaning);
+    stops.forEach((fill, k) =>
+      parts.push(`<rect x="${pad + 6 * k}" y="${y - 5}" width="6.5" height="10" fill="${fill}"/>`),
+    );
+    write(`${low} to ${most} ${about}`, pad + 112);
+    y += pad;
+  };
   const image = (canvas: HTMLCanvasElement) => {
     const { clientWidth, clientHeight } = canvas;
     parts.push(
@@ -80,26 +87,29 @@ export function svg(session: Session, views: Views): string {
     wide = max(wide, clientWidth + 2 * pad);
     y += clientHeight + pad;
   };
+  write(`${session.item.title}: ${session.labelOf(session.answer.question)}`, pad, 'font-weight="600"');
+  y += 24;
+  legend(legendOfAnswer(session));
   if (views.picture) image(views.picture.canvas);
   else
     for (const text of views.texts) {
       const picture = text.picture();
       for (const box of picture.boxes) {
-        const left = box.x + pad;
-        const top = box.y + y;
-        if (box.fill !== "none")
-          parts.push(
-            `<rect x="${left}" y="${top}" width="${box.width}" height="${box.height}" rx="3" fill="${box.fill}"/>`,
-          );
+        const place = `x="${box.x + pad}" y="${box.y + y}"`;
         parts.push(
-          `<text x="${left}" y="${top + 0.76 * box.height}" font-size="16" fill="${box.ink}" textLength="${box.width}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escape(box.text)}</text>`,
+          `<rect ${place} width="${box.width}" height="${box.height}" rx="3" fill="${box.fill}" stroke="${box.edge}"/>`,
+          `<text ${place} dy="${0.76 * box.height}" font-size="16" fill="${box.ink}" textLength="${box.width}">${escape(box.text)}</text>`,
         );
       }
       wide = max(wide, picture.width + 2 * pad);
       y += picture.height + pad;
     }
-  if (views.matrix.canvas.clientWidth) image(views.matrix.canvas);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${ink("paper")}"/>${parts.join("")}</svg>\n`;
+  const shade = views.matrix.shade();
+  if (shade && views.matrix.canvas.clientWidth) {
+    image(views.matrix.canvas);
+    legend(legendOfAll(session, shade));
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="sans-serif" font-size="13" fill="${ink("ink")}" style="white-space:pre"><rect width="100%" height="100%" fill="${ink("paper")}"/>${parts.join("")}</svg>\n`;
 }
 
 export const FORMATS = [

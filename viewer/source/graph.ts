@@ -1,12 +1,14 @@
 // Ways through the layers, as a graph: the output on top, the inputs below, a level for each layer.
 import { upTo } from "./arrays";
 import type { Attribution } from "./contract";
-import { on, say } from "./draw";
+import { on, placed, say } from "./draw";
 import { max, min } from "./numbers";
 import type { Edge } from "./rollout";
 import { hideTip, showTip } from "./tip";
+import { shortened } from "./units";
 
 const STEP = 46; // pixels between two levels
+const LETTERS = 12; // of a label, turned, below the lowest level
 
 export interface Graph<E extends Edge> {
   about: string; // what it is, for those who listen
@@ -48,8 +50,19 @@ export function graphOf<E extends Edge>(graph: Graph<E>): SVGElement {
   for (const { level, token, size } of nodes)
     svg.append(drawn("circle", { cx: x(token), cy: y(level), r: 2 + 6 * Math.sqrt(size), class: "node" }));
   for (const token of used)
-    name(`translate(${x(token)} ${y(levels.length - 1) + 16}) rotate(-45)`, labels[token]!);
+    name(
+      `translate(${x(token)} ${y(levels.length - 1) + 16}) rotate(-45)`,
+      shortened(labels[token]!, LETTERS),
+    );
   return svg;
+}
+
+/** Scrolls to the output that a graph starts from, if it is out of sight. */
+export function showTop(frame: HTMLElement): void {
+  const top = frame.querySelector(".node");
+  const { left, right } = placed(frame);
+  const x = top ? placed(top).x : left;
+  if (x < left || x > right - 16) frame.scrollLeft += x - (left + right) / 2;
 }
 
 function drawn(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {

@@ -10,9 +10,9 @@ const always: When = () => true;
 const ofText: When = ({ one }) => !one.image;
 
 const KEYS: [string, string, When?][] = [
-  ["\u2190 \u2192", "the output before or after; cells of the matrix", always],
-  ["Enter, click", "pin it, or let it go", always],
-  ["Shift+Enter, Shift+click", "pin one more; values add up", always],
+  ["\u2190 \u2192", "output before or after; cells of the matrix", always],
+  ["Enter, click", "pin it, or let go", always],
+  ["Shift+Enter, Shift+click", "one more; values add up", always],
   ["Esc", "let everything go", always],
   ["t", "turn the question round", ({ isMean }) => !isMean],
   ["u", "next unit: token, word, sentence, paragraph", ofText],
@@ -28,7 +28,7 @@ const KEYS: [string, string, When?][] = [
   ["drag, Alt+drag", "brush the matrix; move it", always],
   ["l", "light, dark, or as the system"],
   ["e", "export"],
-  ["?", "this list"],
+  ["?", "these keys"],
 ];
 
 /** The keys that do something here. */

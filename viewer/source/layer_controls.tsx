@@ -17,9 +17,7 @@ export function LayerControls({ session }: { session: Session }) {
       <Slider
         label={layers[0] === -1 ? "After layer" : "Up to layer"}
         value={k}
-        least={0}
         most={layers.length - 1}
-        step={1}
         shown={layerName(layers[k]!)}
         take={(layer) => session.setLayer(layer)}
       />,
@@ -37,18 +35,14 @@ export function LayerControls({ session }: { session: Session }) {
         <Slider
           label="First layer"
           value={begin}
-          least={0}
           most={count - 1}
-          step={1}
           shown={String(first + begin)}
           take={(value) => session.update({ begin: value || -1, end: end <= value ? value + 1 : state.end })}
         />,
         <Slider
           label="Last layer"
           value={end - 1}
-          least={0}
           most={count - 1}
-          step={1}
           shown={String(first + end - 1)}
           take={(value) =>
             session.update({
@@ -60,7 +54,6 @@ export function LayerControls({ session }: { session: Session }) {
         <Slider
           label="Residual"
           value={residual}
-          least={0}
           most={0.95}
           step={0.05}
           shown={residual.toFixed(2)}
@@ -87,7 +80,7 @@ export function LayerControls({ session }: { session: Session }) {
     if (why === null && (state.begin >= 0 || state.end >= 0 || state.residual >= 0))
       out.push(
         <button onclick={() => session.update({ begin: -1, end: -1, residual: -1 })}>As computed</button>,
-        <span class="soft">Computed in the page, from maps that are stored in fewer digits.</span>,
+        <span class="soft">Computed in the page, from maps stored in fewer digits.</span>,
       );
   }
   return <div class="toolbar">{out}</div>;

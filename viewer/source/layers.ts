@@ -3,7 +3,7 @@
 import { floats, upTo } from "./arrays";
 import type { Attribution } from "./contract";
 import { ink, made, on, onResize, penForLabels, penOn, say } from "./draw";
-import { graphOf, levelNames, reads } from "./graph";
+import { graphOf, levelNames, reads, showTop } from "./graph";
 import type { Grid } from "./grid";
 import { ceil, clamp, floor, max } from "./numbers";
 import { parts } from "./parts";
@@ -67,8 +67,9 @@ export function layersView(session: Session, roller: Roller) {
     paint();
     graph.replaceChildren(...arcs);
     if (one.maps && !shown)
-      graph.append(made("p", "soft", "Layers and paths are those of an output: turn the question round."));
+      graph.append(made("p", "soft", "Layers and paths are of outputs: turn the question round."));
     if (ways?.edges.length) drawWays(ways);
+    showTop(graph);
   };
 
   /** What one layer's matrix says about the tokens that are asked about, over the tokens of the other side. */
@@ -152,7 +153,7 @@ export function layersView(session: Session, roller: Roller) {
     );
     graph.append(
       graphOf({
-        about: `The strongest ways through the layers: ${edges.length} of them`,
+        about: `${edges.length} strongest ways through the layers`,
         edges: edges.map((edge) => ({ ...edge, layer: edge.layer - begin })),
         levels: levelNames(one, begin, depth),
         nodes: ways.levels.flatMap((row, level) =>
@@ -172,6 +173,7 @@ export function layersView(session: Session, roller: Roller) {
   };
 
   strip.role = "img";
+  graph.tabIndex = 0; // it scrolls
   root.append(strip, graph);
   onResize(root, paint);
   on(strip, {

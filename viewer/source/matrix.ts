@@ -1,6 +1,6 @@
 // The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
 import { clamped, labelCells, nearest, type Window } from "./axes";
-import { inDots, ink, made, on, onResize, type Pen, penOn, say } from "./draw";
+import { inDots, ink, made, on, onResize, type Pen, penOn, placed, say } from "./draw";
 import { upTo } from "./arrays";
 import { abs, ceil, clamp, floor, max, min } from "./numbers";
 import { paintPooled, pool, type Pooled } from "./pool";
@@ -154,16 +154,20 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     onBrush(inputUnits.tokens[brushed[0]!]![0]!);
   };
   const key = (event: KeyboardEvent) => {
-    const { row, column } = session.cell ?? { row: 0, column: columns[0] ?? 0 };
+    const { row, column } = session.cell ?? { row: 0, column: columns[0]! };
     const step = STEPS[event.key];
     if (step && !event.altKey) {
-      const next = {
-        row: clamp(row + step[0], 0, session.lens.rows - 1),
-        column: clamp(max(0, columns.indexOf(column)) + step[1], 0, columns.length - 1),
-      };
-      const { left, top } = canvas.getBoundingClientRect();
+      const down = clamp(row + step[0], 0, session.lens.rows - 1);
+      const right = clamp(max(0, columns.indexOf(column)) + step[1], 0, columns.length - 1);
+      const view = window;
+      if (view) {
+        // What is zoomed moves with the cell.
+        const x = clamp(view.x, right + 1 - view.width, right);
+        show({ ...view, x, y: clamp(view.y, down + 1 - view.height, down) });
+      }
+      const { left, top } = placed(canvas);
       const { x, y } = frame();
-      point(next, { clientX: left + x(next.column + 0.5), clientY: top + y(next.row + 0.5) });
+      point({ row: down, column: right }, { clientX: left + x(right + 0.5), clientY: top + y(down + 0.5) });
     } else if (event.key === "Enter") pin(row, column, event);
     else if (event.key === "+") zoom(1.5);
     else if (event.key === "-") zoom(1 / 1.5);

@@ -2,6 +2,7 @@
 import type { Tokens } from "./contract";
 import { ink, made, on, onResize, penOn, say } from "./draw";
 import { clamp, floor, max, min } from "./numbers";
+import { PATCH } from "./patch_names";
 import { written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, leave, showTip } from "./tip";
@@ -13,11 +14,10 @@ interface Picture {
   token: number[]; // of each patch, row by row; -1: none
 }
 
-/** Names such as "<image 0: 3,4>", which a capture gives to patches; in a video the frame comes first. */
 export function picturesOf({ labels }: Tokens): Picture[] {
   const found = new Map<string, { row: number; column: number; token: number }[]>();
   labels.forEach((label, token) => {
-    const match = /^<((?:image|video) \d+: (?:\d+,)?)(\d+),(\d+)>$/.exec(label);
+    const match = PATCH.exec(label);
     if (!match) return;
     const name = match[1]!.replace(/[:, ]+$/, "");
     if (!found.has(name)) found.set(name, []);
@@ -32,8 +32,9 @@ export function picturesOf({ labels }: Tokens): Picture[] {
   });
 }
 
-/** All images of the inputs, each as a grid in the colours of the text. */
+/** All images of the inputs, each as a grid in the colours of the text; null if there are none. */
 export function patchesView(session: Session) {
+  if (!picturesOf(session.one.inputs).length) return null;
   const root = made("div", "chips patches");
   let grids: { picture: Picture; canvas: HTMLCanvasElement }[] = [];
   let of: Tokens | null = null;

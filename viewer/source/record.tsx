@@ -1,7 +1,7 @@
 // A record of numbers and words as tables: what was found first, then what was asked.
 import { h } from "./jsx";
 import type { Evaluation, Table } from "./contract";
-import { csvLine, download, escape, png } from "./download";
+import { csvOf, download, escape, png } from "./download";
 import { ink } from "./draw";
 import { ExportMenu } from "./head";
 import type { Session } from "./session";
@@ -93,15 +93,18 @@ export function TableView({ item, Body }: { item: Table; Body: "main" | "div" })
   );
 }
 
-/** Every table of the page, as it is sorted. */
+/** Every table of the page, as it is sorted. A record has its values in full where the pointer finds them. */
 function tablesCsv(root: Element): string {
-  const lines = [...root.querySelectorAll("table")].map((table) =>
-    [
-      table.caption?.textContent || table.closest("section")!.ariaLabel!,
-      ...[...table.rows].map((row) => csvLine([...row.cells].map((cell) => cell.title || cell.textContent!))),
-    ].join("\n"),
-  );
-  return lines.join("\n\n") + "\n";
+  const tables = [...root.querySelectorAll("table")].map((table) => {
+    const inFull = table.classList.contains("record");
+    return csvOf([
+      [table.caption?.textContent || table.closest("section")!.ariaLabel!],
+      ...[...table.rows].map((row) =>
+        [...row.cells].map((cell) => (inFull && cell.title) || cell.textContent!),
+      ),
+    ]);
+  });
+  return tables.join("\n");
 }
 
 /** Every curve of the page, with what its lines are, one below the other. */

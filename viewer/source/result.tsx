@@ -1,7 +1,7 @@
 // A result: what can be turned, its views and its notes.
 import { type Child, Fragment, h, useEffect, useRef } from "./jsx";
 import { placeOf, useRedraw } from "./app";
-import { Legend, named, Toolbar } from "./controls";
+import { Legend, legendOfAll, legendOfAnswer, named, Toolbar } from "./controls";
 import { FORMATS, save, type Views } from "./export";
 import { ExportMenu, Head } from "./head";
 import { matrixView } from "./matrix";
@@ -62,26 +62,33 @@ function QuestionLine({ session }: With) {
   const { from, question, values } = answer;
   const { labels } = from ? session.inputUnits : session.outputUnits;
   const prefix = one.image?.prefix ?? Infinity;
+  // A token may be written from the right; its value still comes after it.
   const listed = (count: number, sign: number) =>
     largest(
       values.map((value) => (value * sign < 0 ? 0 : value)),
       count,
-    )
-      .map((k) => `${k < prefix ? "" : "patch "}${labels[k]} ${written(values[k]!, lens.exact)}`)
-      .join(", ");
+    ).map((k, at) => [
+      at ? ", " : " ",
+      k < prefix ? "" : "patch ",
+      <bdi>{labels[k]}</bdi>,
+      ` ${written(values[k]!, lens.exact)}`,
+    ]);
   const against = listed(2, -1);
   const says = session.differs
-    ? `differs most at ${listed(3, 0)}`
+    ? ["differs most at", listed(3, 0)]
     : hasSigns
-      ? `${from ? "has most for it in" : "speaks for"} ${listed(3, 1)}${against && `; against: ${against}`}`
-      : `${from ? "comes from" : "is used by"} ${listed(3, 0)}`;
+      ? [
+          from ? "has most for it in" : "speaks for",
+          listed(3, 1),
+          against.length > 0 && ["; against:", against],
+        ]
+      : [from ? "comes from" : "is used by", listed(3, 0)];
   const row = from && !question.units[1] ? lens.rowOfUnit(question.units[0]!) : undefined;
   return (
     <div class="question">
       <p aria-live="polite">
         {from ? "Output " : "Input "}
-        <b>{session.labelOf(question)}</b>
-        {` ${says}`}
+        <b dir="auto">{session.labelOf(question)}</b> {says}
         {session.twoTexts && !hasSigns && row !== undefined && (
           <span class="soft"> ({(100 * lens.mass(row)).toFixed(0)} % from the prompt)</span>
         )}
@@ -91,12 +98,7 @@ function QuestionLine({ session }: With) {
           </button>
         )}
       </p>
-      <Legend
-        session={session}
-        shade={answer.shade}
-        label={from ? "inputs of this output" : "outputs that use it"}
-        overlay={!!one.image}
-      />
+      <Legend {...legendOfAnswer(session)} />
     </div>
   );
 }
@@ -139,7 +141,9 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   const { hasLayers, LayerControls } = parts.layers ?? {};
   const { Compare } = parts.compare ?? {};
   const controls = hasLayers?.(one) && LayerControls;
-  const couldHave = !session.compared && ["rollout", "flow", "average"].includes(one.method);
+  // Results of Python have no command, and no layers to add.
+  const command = session.item.command ?? session.page.command;
+  const couldHave = /r (rollout|flow|average) (?!.*--embed)/.test(command);
   const notes = [...new Set(one.notes)];
   const { coding, steps } = one.values[0]!;
   const { Body } = placeOf(session);
@@ -179,7 +183,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
         <div class="column">
           <Section session={session} name="Matrix" place={2}>
             <Host element={matrix.root} />
-            {shade && <Legend session={session} shade={shade} label="all values" />}
+            {shade && <Legend {...legendOfAll(session, shade)} />}
           </Section>
           {(controls || couldHave) && (
             <Section session={session} name="Layers" place={3}>
@@ -190,8 +194,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                 </>
               ) : (
                 <p class="soft">
-                  With <code>--embed-layers</code> the page holds every layer, and layers and residual can be
-                  changed here.
+                  With <code>--embed-layers</code> the page has all layers, and can change them.
                 </p>
               )}
             </Section>

@@ -25,9 +25,10 @@ interface Reply extends Ways {
 export function whyNot({ maps, method, options }: Attribution): string | null {
   if (!maps) return "no layers";
   if (method !== "rollout") return `${method} cannot be computed again in the page`;
-  if (options.discard > 0) return "a discard needs the engine";
-  if (options.preset === "metrics") return "the preset metrics needs the engine";
-  return options.empty === "zero" ? "empty rows as zeros need the engine" : null;
+  const { discard, preset, empty } = options;
+  const engine =
+    discard > 0 ? "discard" : preset === "metrics" ? "metrics" : empty === "zero" && "empty zero";
+  return engine ? `${engine} needs the engine` : null;
 }
 
 export type Roller = ReturnType<typeof rollerOf>;
@@ -83,7 +84,8 @@ export function rollerOf(session: Session) {
   };
 }
 
-function valuesOf(grid: Grid): Float32Array {
+/** All values of a grid, row by row. */
+export function valuesOf(grid: Grid): Float32Array {
   const out = floats(grid.rows * grid.columns);
   for (let r = 0; r < grid.rows; r++) grid.addRow(r, out.subarray(r * grid.columns, (r + 1) * grid.columns));
   return out;

@@ -1,5 +1,6 @@
 // One reader's view of a page: the data, what was chosen, and what follows from both.
 import type { Attribution, Comparison, Item, Page, Tokens } from "./contract";
+import { whole } from "./draw";
 import { floatGrid, type Grid } from "./grid";
 import { type Lens, lensOf, type Side } from "./lens";
 import { floats } from "./arrays";
@@ -165,7 +166,7 @@ export function sessionOf(
     },
     get dark() {
       // A second view is as the first one.
-      if (place.name) return document.documentElement.dataset["theme"] === "dark";
+      if (place.name) return whole().dataset["theme"] === "dark";
       const { theme } = session.state;
       return theme === "dark" || (theme === "system" && SYSTEM.matches);
     },

@@ -2,14 +2,16 @@
 // thousands of spans cannot change colour within a frame.
 import type { Tokens } from "./contract";
 import { LONG } from "./controls";
-import { ink, made, on, onResize, penOn, say } from "./draw";
+import { ink, made, on, onResize, penOn, placed, say } from "./draw";
 import { upTo } from "./arrays";
-import { abs, clamp, max, min } from "./numbers";
+import { abs, clamp, max, min, round } from "./numbers";
 import type { Lens } from "./lens";
 import type { Session } from "./session";
 import { parts } from "./parts";
+import { PATCH } from "./patch_names";
 import { written } from "./scale";
 import { hideTip, leave, showTip } from "./tip";
+import { NOTHING } from "./units";
 
 interface Box {
   token: number;
@@ -43,6 +45,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   let flipped = new Set<number>();
   let tokens: Tokens | null = null;
   let shownKey = "";
+  let isPlaced = false; // at what is asked about, which may be the end of a long text
   let masses = new Map<number, number>(); // of rows of the lens
   let weighed: Lens | null = null;
 
@@ -140,11 +143,11 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
       if (gap || alone || held.length > MOST_HELD) release();
       if (gap) paragraph.element.append(gap);
       const isChip = alone || !own;
-      const span = made("span", isChip ? "chip" : "", isChip ? label || "\u2400" : marked(inner));
+      const span = made("span", isChip ? "chip" : "", isChip ? label || NOTHING : marked(inner));
       span.dataset["t"] = String(t);
       if (isChip) span.dir = "auto"; // no part of the text, and so of the direction of it
       // Patches are seen as an image beside the text.
-      if (hidden[t] || (parts.patches && /^<(image|video) \d+: .*\d>$/.test(label))) span.hidden = true;
+      if (hidden[t] || (parts.patches && PATCH.test(label))) span.hidden = true;
       if (isChip && !alone) held.push(span);
       else paragraph.element.append(span);
       paragraph.tokens.push(t);
@@ -226,15 +229,16 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     paint();
     const { question } = session.answer;
     const first = units().tokens[question.units[0]!]?.[0];
-    if (session.isPinned && question.ask === askNow() && first !== undefined && root.isConnected)
-      nearest(first);
+    if (!root.isConnected || question.ask !== askNow()) return;
+    if ((session.isPinned || !isPlaced) && first !== undefined) nearest(first);
+    isPlaced = true;
   };
   /** Scrolls inside the view only: the page itself stays where it is. */
   const nearest = (token: number) => {
     const span = spans[token];
     if (!span || span.hidden) return;
-    const box = span.getBoundingClientRect();
-    const frame = scroller.getBoundingClientRect();
+    const box = placed(span);
+    const frame = placed(scroller);
     if (box.top < frame.top) scroller.scrollTop -= frame.top - box.top + 24;
     else if (box.bottom > frame.bottom) scroller.scrollTop += box.bottom - frame.bottom + 24;
   };
@@ -242,6 +246,11 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   const shadeOf = (unit: number) => {
     const { values, shade } = session.answer;
     return answers() ? shade.of(values[unit]!) || 0 : 0;
+  };
+  /** The units of this text that are asked about. */
+  const asked = () => {
+    const { question, from } = session.answer;
+    return new Set((from ? isOutput : isInput) ? question.units : []);
   };
   const massOf = (row: number) => {
     const { lens } = session;
@@ -254,13 +263,12 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     if (!session.grids || !tokens) return;
     const { clientWidth, clientHeight, clientLeft, clientTop } = scroller;
     const pen = penOn(canvas, clientWidth, clientHeight);
-    const { question, from } = session.answer;
     const { palette, lens } = session;
     const { of } = units();
-    const asked = new Set((from ? isOutput : isInput) ? question.units : []);
+    const marked = asked();
     const shares = session.twoTexts && !session.hasSigns && isOutput && !isInput;
-    const frame = scroller.getBoundingClientRect();
-    const origin = content.getBoundingClientRect();
+    const frame = placed(scroller);
+    const origin = placed(content);
     const dx = origin.left - frame.left - clientLeft;
     const dy = origin.top - frame.top - clientTop;
     const flip = new Set<number>();
@@ -293,7 +301,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
         pen.fill();
         if (palette.flips(size)) flip.add(token);
       }
-      if (asked.has(unit)) {
+      if (marked.has(unit)) {
         pen.strokeStyle = inks[0];
         pen.lineWidth = 2;
         rounded(left, box.width, 3, 4);
@@ -314,19 +322,29 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   const picture = () => {
     const { palette } = session;
     const { of } = units();
-    const origin = content.getBoundingClientRect();
+    const origin = placed(content);
     const { width, height } = origin;
-    const [own, other] = [ink("ink"), ink("paper")];
-    const seen = measure(origin, -1, height).map((box) => {
+    const [own, other] = [ink("ink"), ink("flip")];
+    const marked = asked();
+    let letters: string[] = [];
+    let letter = 0; // its width
+    const found = measure(origin, -1, height).map((box) => {
       const size = shadeOf(of[box.token]!);
+      const places = boxes.get(box.token)!;
+      // A token that is broken over two lines has a part of its letters in each.
+      if (box === places[0]) {
+        letters = [...spans[box.token]!.textContent!];
+        letter = places.reduce((sum, { width }) => sum + width, 0) / letters.length;
+      }
       return {
         ...box,
-        text: spans[box.token]!.textContent!,
+        text: letters.splice(0, box === places.at(-1) ? letters.length : round(box.width / letter)).join(""),
         fill: size ? palette.css(size) : "none",
+        edge: marked.has(of[box.token]!) ? ink("accent") : "none",
         ink: palette.flips(size) ? other : own,
       };
     });
-    return { width, height, boxes: seen };
+    return { width, height, boxes: found };
   };
 
   scroller.tabIndex = 0;

@@ -1,5 +1,5 @@
 // The small box beside the pointer.
-import { made } from "./draw";
+import { made, placed } from "./draw";
 import { clamp } from "./numbers";
 import type { Session } from "./session";
 
@@ -16,7 +16,7 @@ export function showTip(
   }
   box.replaceChildren(...lines.map((line, k) => made(k ? "div" : "b", "", line)));
   box.hidden = false;
-  const { width, height } = box.getBoundingClientRect();
+  const { width, height } = placed(box);
   box.style.left = `${clamp(x + 14, 4, innerWidth - width - 4)}px`;
   box.style.top = `${y + 18 + height > innerHeight ? y - height - 10 : y + 18}px`;
 }

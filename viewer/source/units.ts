@@ -11,10 +11,12 @@ export interface Units {
 }
 
 const LONGEST = 32;
+/** What stands for a token that shows nothing. */
+export const NOTHING = "\u2205";
 
-function shortened(text: string): string {
+export function shortened(text: string, most = LONGEST): string {
   const letters = [...text.trim().replace(/\s+/g, " ")];
-  return letters.length <= LONGEST ? letters.join("") : letters.slice(0, LONGEST - 1).join("") + "\u2026";
+  return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "\u2026";
 }
 
 /** For every token, the number of the segment that its first visible character is in. */
@@ -56,7 +58,7 @@ export function unitsOf(tokens: Tokens, kind: UnitKind): Units {
     of[t] = members.length - 1;
   }
   const labels = members.map((group) => {
-    if (group.length === 1) return tokens.labels[group[0]!]!;
+    if (group.length === 1) return tokens.labels[group[0]!] || NOTHING;
     return shortened(group.map((t, k) => (k ? tokens.before[t]! : "") + tokens.text[t]!).join(""));
   });
   return { of, tokens: members, labels };

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Menu } from "../source/server/contract";
-import { type Draft, methodsFor, modelOf, optionsFor, questionOf, summary } from "../source/server/draft";
+import {
+  type Draft,
+  methodsFor,
+  modelOf,
+  optionsFor,
+  questionOf,
+  summary,
+  takesFiles,
+} from "../source/server/draft";
 import { withDraft } from "../source/server/history";
 
 const model = { about: "", layers: 2, classes: [], texts: [], images: [] };
@@ -56,6 +64,11 @@ test("the second model of a comparison is another one that reads the same", () =
   assert.equal(asked({ model: "seer", example: 0 }), undefined);
 });
 
+test("a server of texts alone takes no files", () => {
+  const alone = { ...menu, files: false, models: menu.models.filter(({ sees }) => sees === "text") };
+  assert.deepEqual([menu, { ...menu, files: false }, alone].map(takesFiles), [true, true, false]);
+});
+
 test("a dropped file needs no model", () => {
   const upload = { kind: "file" as const, name: "x.npz", data: "AA==" };
   const question = questionOf({ ...draft, upload }, menu)!;
@@ -77,6 +90,24 @@ test("options show where they have an effect", () => {
     "by",
     "layer",
   ]);
+});
+
+test("what a comparison sets itself is neither shown nor sent", () => {
+  const options = ["row", "layers", "fuse", "residual", "discard", "by", "other", "layer"];
+  const known = { ...menu, methods: [{ name: "compare", options }] };
+  const shown = (by: string) => optionsFor({ ...draft, method: "compare", options: { by } }, known);
+  assert.deepEqual(shown("fuse"), ["by", "row", "layers", "residual", "discard"]);
+  assert.deepEqual(shown("head"), ["by", "row", "layers"]);
+  assert.deepEqual(shown("discard"), ["by", "row", "layers", "fuse", "residual"]);
+  assert.ok(!shown("").includes("layer"));
+  const asked = { by: "head", residual: "0.2", fuse: "max", row: "1" };
+  assert.deepEqual(questionOf({ ...draft, method: "compare", options: asked }, known), {
+    method: "compare",
+    model: draft.model,
+    text: draft.text,
+    by: "head",
+    row: "1",
+  });
 });
 
 test("the history has each input once, and not the words on the way to it", () => {

@@ -133,6 +133,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
       const image = upload.kind === "image";
       const sees = menu.models.find(({ sees }) => sees === "image");
       if (image && !sees) throw new Error(`${file.name}: no model here takes images.`);
+      if (!image && !menu.files) throw new Error(`${file.name}: this page takes texts alone.`);
       const model =
         image && modelOf({ ...draft, upload: null }, menu)?.sees !== "image" ? sees!.name : draft.model;
       change({ upload, model }, true);

@@ -51,7 +51,7 @@ export const OPTIONS: Record<string, OptionKind> = {
     "What to compare",
     "method",
     (model, draft, menu) => [
-      ...["method", "layer", "evolution", "discard", "fuse"],
+      ...["method", "layer", "evolution", "discard", "fuse", "head"],
       ...(othersFor(model, draft, menu).length ? ["model"] : []),
     ],
     true,
@@ -87,6 +87,11 @@ export function modelOf(draft: Draft, menu: Menu): ServedModel | undefined {
   return draft.upload?.kind === "file" ? undefined : menu.models.find(({ name }) => name === draft.model);
 }
 
+/** Whether there is anything to drop: a model in PyTorch takes texts alone. */
+export function takesFiles(menu: Menu): boolean {
+  return menu.files || menu.models.some(({ sees }) => sees === "image");
+}
+
 /** The methods that what is chosen can have. */
 export function methodsFor(model: ServedModel | undefined, menu: Menu): string[] {
   return menu.methods
@@ -97,6 +102,16 @@ export function methodsFor(model: ServedModel | undefined, menu: Menu): string[]
     });
 }
 
+/** What a comparison sets itself, or has no use for. */
+const OWN: Record<string, readonly string[]> = {
+  method: ["layer"],
+  evolution: ["layer"],
+  discard: ["layer", "discard"],
+  fuse: ["layer", "fuse"],
+  head: ["layer", "discard", "fuse", "residual"],
+  model: ["layer"],
+};
+
 /** The options of the method, some of which only go with others. */
 export function optionsFor(draft: Draft, menu: Menu): string[] {
   const { options } = draft;
@@ -105,7 +120,7 @@ export function optionsFor(draft: Draft, menu: Menu): string[] {
   return Object.keys(OPTIONS).filter((name) => {
     if (!names.includes(name)) return false;
     if (name === "other") return options["by"] === "model";
-    if (name === "layer" && draft.method === "compare") return options["by"] === "layer";
+    if (draft.method === "compare" && OWN[options["by"] || "method"]?.includes(name)) return false;
     if (name === "rule" && draft.method === "generate") return options["explain"] === "relevance";
     return true;
   });

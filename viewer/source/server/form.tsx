@@ -1,7 +1,7 @@
 // What to ask: a model, an input, a method and its options.
 import { type Child, h } from "../jsx";
 import type { Menu } from "./contract";
-import { type Draft, methodsFor, modelOf, OPTIONS, optionsFor, summary } from "./draft";
+import { type Draft, methodsFor, modelOf, OPTIONS, optionsFor, summary, takesFiles } from "./draft";
 
 export interface FormProps {
   menu: Menu;
@@ -107,7 +107,9 @@ function Input(props: FormProps) {
       placeholder={
         draft.method === "generate"
           ? "Type a prompt. Enter asks, Shift+Enter begins a line."
-          : "Type a text, or drop an image or a file of attention here."
+          : takesFiles(menu)
+            ? "Type a text, or drop an image or a file of attention here."
+            : "Type a text."
       }
       value={draft.text}
       oninput={(event) => change({ text: event.currentTarget.value })}
@@ -184,20 +186,22 @@ export function Form(props: FormProps) {
             </select>
           </label>
         )}
-        <label class="file">
-          Open a file&hellip;
-          <input
-            class="away"
-            type="file"
-            aria-label="A file of attention, or an image"
-            accept=".npy,.npz,.safetensors,.json,image/png,image/jpeg"
-            onchange={(event) => {
-              const file = event.currentTarget.files?.[0];
-              if (file) props.take(file);
-              event.currentTarget.value = "";
-            }}
-          />
-        </label>
+        {takesFiles(menu) && (
+          <label class="file">
+            Open a file&hellip;
+            <input
+              class="away"
+              type="file"
+              aria-label="A file of attention, or an image"
+              accept=".npy,.npz,.safetensors,.json,image/png,image/jpeg"
+              onchange={(event) => {
+                const file = event.currentTarget.files?.[0];
+                if (file) props.take(file);
+                event.currentTarget.value = "";
+              }}
+            />
+          </label>
+        )}
       </div>
       <Input {...props} />
       <div class="toolbar">

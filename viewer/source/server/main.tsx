@@ -1,4 +1,6 @@
+import { whole } from "../draw";
 import { h, render } from "../jsx";
+import "../parts/arcs";
 import "../parts/compare";
 import "../parts/layers";
 import "../parts/patches";
@@ -11,7 +13,7 @@ import { fetchMenu, takeToken } from "./client";
 
 const root = document.getElementById("app")!;
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+whole().dataset["theme"] = dark ? "dark" : "light";
 const token = takeToken();
 fetchMenu(token).then(
   (menu) => {

@@ -1,0 +1,32 @@
+#include "headwater/result/add_prediction.h"
+
+namespace headwater {
+namespace {
+
+// What is asked about, if it is the output of one token.
+const Logit* asked(const Attribution& result) {
+  if (result.relevance) return &result.relevance->target.logit;
+  return result.gradient ? &result.gradient->target.logit : nullptr;
+}
+
+}  // namespace
+
+void add_prediction(Result& result, Differentiable& model) {
+  if (auto* attribution = std::get_if<Attribution>(&result)) {
+    // What the model says at another token than the one that is explained would mislead.
+    const Logit* logit = asked(*attribution);
+    attribution->prediction =
+        logit && logit->row >= 0 ? model.prediction_at(logit->row) : model.prediction();
+    if (logit && attribution->prediction && attribution->prediction->best.row != logit->row)
+      attribution->prediction.reset();
+  }
+  if (auto* comparison = std::get_if<Comparison>(&result))
+    for (Attribution& panel : comparison->panels) {
+      if (!panel.prediction) panel.prediction = model.prediction();
+      if (comparison->by == "model") break;  // the other is of another model
+    }
+  if (auto* metrics = std::get_if<Metrics>(&result)) metrics->prediction = model.prediction();
+  if (auto* info = std::get_if<Info>(&result)) info->prediction = model.prediction();
+}
+
+}  // namespace headwater
