@@ -5,7 +5,7 @@ import pytest
 import torch
 import transformers as hf
 
-from command import ask, fails
+from command import ask, fails, run
 from families import TEXT, make
 from test_families import compare
 
@@ -124,6 +124,16 @@ def test_a_table_of_words_that_is_missing_is_not_made_up(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | dict(tie_word_embeddings=False)))
     assert "has no tensor 'cls.predictions.decoder.weight'" in fails(1, "gradient", tmp_path, *WORDS, "--row", 3)
+
+
+def test_numbers_of_a_regression_have_no_probability(tmp_path):
+    model = changed("bert-classifier", tmp_path, dict(problem_type="regression", id2label={"0": "sweet", "1": "sour"}))
+    with torch.no_grad():
+        numbers = model(input_ids=torch.tensor([IDS])).logits[0]
+    said = ask("info", tmp_path, *WORDS)["prediction"]
+    assert said["name"] == ["sweet", "sour"][int(numbers.argmax())] and "probability" not in said and "runner_up" not in said
+    assert said["value"] == pytest.approx(float(numbers.max()), abs=1e-4)
+    assert f"output '{said['name']}' {said['value']:.4g}" in run("info", tmp_path, *WORDS).stdout
 
 
 def test_classes_of_which_several_may_be_true_have_probabilities_of_their_own(tmp_path):
