@@ -201,6 +201,9 @@ Request parse(int count, const char* const* typed) {
     if (left[0].find(' ') != std::string::npos && input != names.end())
       fail_usage("'{}' was not expected after '{}'; give a text with {}", left[0],
                  entry.command->name, *input);
+    if (std::ranges::none_of(entry.options.all(), is_positional))
+      fail_usage("'{}' was not expected after '{}', which takes no source; leave it out", left[0],
+                 entry.command->name);
     fail_usage(
         "'{}' was not expected for '{}'; give one source after it, and quote names that have "
         "spaces",

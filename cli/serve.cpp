@@ -26,7 +26,7 @@ class ServeCommand : public Command {
                     "Models that the page offers: folders, or names as in 'headwater models' "
                     "(default: those that ship)",
                     [this](const std::string& text) { names_.push_back(text); });
-    models.several = true;
+    models.several = models.names_models = true;
     options.group("Options");
     options.integer("--port", "N",
                     "The port on 127.0.0.1 (default: 8020, or any if that one is taken)", port_);

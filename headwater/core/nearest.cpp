@@ -14,6 +14,10 @@ std::string_view bare(std::string_view name) {
   return name.starts_with("--") ? name.substr(2) : name;
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same(char a, char b) { return lower(a) == lower(b); }
+
 // Optimal string alignment distance: insert, delete, replace, or swap two neighbours.
 int edits(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -21,14 +25,28 @@ int edits(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = static_cast<int>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + !same(a[i - 1], b[j - 1])});
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, last);
     std::swap(last, row);
   }
   return last[b.size()];
+}
+
+// The one name that starts with what was typed, if that is more than a letter or two.
+std::string_view beginning(std::string_view typed, std::span<const std::string_view> names) {
+  constexpr size_t enough = 3;
+  std::string_view found;
+  if (bare(typed).size() < enough) return found;
+  for (const std::string_view name : names) {
+    const std::string_view start = bare(name).substr(0, bare(typed).size());
+    if (!std::ranges::equal(start, bare(typed), same)) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
 }
 
 }  // namespace
@@ -48,7 +66,7 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
       fewest = count;
     }
   }
-  return best;
+  return best.empty() ? beginning(typed, names) : best;
 }
 
 std::string suggestion(std::string_view typed, std::span<const std::string_view> names) {

@@ -172,6 +172,7 @@ struct Architecture {
   std::optional<int> padding_id;             // the token that pads batches
   std::vector<std::string> labels;           // of the classes, from config.json
   bool several_labels = false;               // of which several can be true at once
+  bool regression = false;                   // outputs are numbers, not classes
   std::vector<std::string> notes;            // what was ignored, as sentences for results
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -21,6 +22,7 @@ struct Config::State {
   dom::parser parser;
   dom::object object;
   std::set<std::string, std::less<>> asked;
+  std::map<std::string, std::string, std::less<>> other_names;
   // One list for the file: objects inside share it.
   std::shared_ptr<std::vector<std::string>> unknown = std::make_shared<std::vector<std::string>>();
 };
@@ -63,36 +65,53 @@ std::string in_a_few_words(const dom::element& value) {
   return text;
 }
 
+// The entry, maybe under its other name, if it is there. It may be null.
+template <class State>
+std::optional<dom::element> find(State& state, std::string_view key) {
+  state.asked.emplace(key);
+  dom::element value;
+  const bool missing = state.object[key].get(value) || value.is_null();
+  const auto other = state.other_names.find(key);
+  dom::element same;
+  if (missing && other != state.other_names.end() && !state.object[other->second].get(same))
+    return same;
+  if (state.object[key].get(value)) return {};
+  return value;
+}
+
 }  // namespace
 
+void Config::also_named(std::string_view key, std::string_view other) const {
+  if (has(key) && has(other) && shown(key) != shown(other))
+    fail("{}: '{}' is {} and '{}', another name of it, is {}, expected the same; check the file",
+         state_->name, key, shown(key), other, shown(other));
+  state_->other_names.emplace(key, other);
+}
+
 bool Config::has(std::string_view key) const {
-  state_->asked.emplace(key);
-  dom::element value;
-  return !state_->object[key].get(value) && !value.is_null();
+  const auto value = find(*state_, key);
+  return value && !value->is_null();
 }
 
 bool Config::is_null(std::string_view key) const {
-  state_->asked.emplace(key);
-  dom::element value;
-  return !state_->object[key].get(value) && value.is_null();
+  const auto value = find(*state_, key);
+  return value && value->is_null();
 }
 
 bool Config::is_list(std::string_view key) const {
-  state_->asked.emplace(key);
-  dom::array list;
-  return !state_->object[key].get(list);
+  const auto value = find(*state_, key);
+  return value && value->is_array();
 }
 
 namespace {
 
 template <class State>
 dom::element entry(State& state, std::string_view key) {
-  state.asked.emplace(key);
-  dom::element value;
-  if (state.object[key].get(value) || value.is_null())
+  const auto value = find(state, key);
+  if (!value || value->is_null())
     fail("{}: has no '{}', expected one; check that it is the config of this model", state.name,
          key);
-  return value;
+  return *value;
 }
 
 template <class State>

@@ -27,6 +27,9 @@ class Config {
   /// Whether the entry is there and null. That means none, where a missing entry has a default.
   bool is_null(std::string_view key) const;
   bool is_list(std::string_view key) const;
+  /// From now on, `key` is read under its other name where it is missing. Throws Error if the entry
+  /// is there under both and differs.
+  void also_named(std::string_view key, std::string_view other) const;
 
   /// The largest count that a model may claim for anything.
   static constexpr int64_t most = int64_t{1} << 24;

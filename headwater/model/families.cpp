@@ -110,7 +110,9 @@ Architecture describe(const Config& config, bool ignore_code, Side side) {
   refuse_other_models(config, model.causal, model.encoder_of_two || model.cross);
   model.family = type;
   model.labels = config.labels();
-  model.several_labels = config.text_or("problem_type", "") == "multi_label_classification";
+  const std::string problem = config.text_or("problem_type", "");
+  model.several_labels = problem == "multi_label_classification";
+  model.regression = problem == "regression";
   if (config.has("architectures")) {
     const std::vector<std::string> kinds = config.texts("architectures");
     if (!kinds.empty()) model.saved_as = kinds.front();

@@ -22,6 +22,13 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+// A folder that a variable names; "~" is the home folder also where no shell replaced it.
+std::string folder_in(const char* name) {
+  std::string path = variable(name);
+  if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
+  return path;
+}
+
 // "models--google--bert" for "google/bert".
 std::string folder_name(const std::string& name) {
   std::string out(start);
@@ -62,11 +69,14 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 std::optional<std::string> newest_snapshot(const fs::path& model) {
   const fs::path main = model / "snapshots" / read_word(model / "refs" / "main");
   if (main.filename() != "" && has_config(main)) return main.string();
+  // One without a config cannot be run, but what it holds can be said.
   std::optional<fs::path> newest;
   std::error_code missing;
+  const auto rank = [&](const fs::path& snapshot) {
+    return std::pair(has_config(snapshot), fs::last_write_time(snapshot, missing));
+  };
   for (const fs::path& snapshot : folders_in(model / "snapshots"))
-    if (has_config(snapshot) &&
-        (!newest || fs::last_write_time(snapshot, missing) > fs::last_write_time(*newest, missing)))
+    if (!fs::is_empty(snapshot, missing) && (!newest || rank(snapshot) > rank(*newest)))
       newest = snapshot;
   if (!newest) return {};
   return newest->string();
@@ -77,8 +87,9 @@ std::optional<std::string> snapshot_of(const fs::path& model, const std::string&
   std::string commit = read_word(model / "refs" / revision);
   if (commit.empty()) commit = revision;
   std::vector<fs::path> fitting;
+  std::error_code missing;
   for (const fs::path& snapshot : folders_in(model / "snapshots"))
-    if (snapshot.filename().string().starts_with(commit) && has_config(snapshot))
+    if (snapshot.filename().string().starts_with(commit) && !fs::is_empty(snapshot, missing))
       fitting.push_back(snapshot);
   if (fitting.size() > 1)
     fail("{}: {} snapshots in the cache start with '{}', expected one; give more of the commit",
@@ -91,8 +102,8 @@ std::optional<std::string> snapshot_of(const fs::path& model, const std::string&
 
 std::string hub_cache() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
-    if (const std::string given = variable(name); !given.empty()) return given;
-  if (const std::string home = variable("HF_HOME"); !home.empty())
+    if (const std::string given = folder_in(name); !given.empty()) return given;
+  if (const std::string home = folder_in("HF_HOME"); !home.empty())
     return (fs::path(home) / "hub").string();
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
   if (cache.empty() && home.empty()) return "";

@@ -17,7 +17,10 @@ ListedModel look_at(const std::string& name, const std::string& folder) {
   listed.name = name;
   try {
     const std::filesystem::path inside = first_module(folder);
-    listed.family = Config::open((inside / "config.json").string()).text_or("model_type", "");
+    const std::filesystem::path config = inside / "config.json";
+    std::error_code missing;
+    if (std::filesystem::exists(config, missing))
+      listed.family = Config::open(config.string()).text_or("model_type", "");
     const std::unique_ptr<Model> model = Model::open(folder);
     listed.parameters = model->checkpoint().parameters();
     listed.types = model->checkpoint().types();

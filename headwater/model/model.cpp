@@ -11,6 +11,7 @@
 #include "headwater/model/soft_cap.h"
 #include "headwater/model/tokenizer/tokenizer.h"
 #include "headwater/model/unused.h"
+#include "headwater/model/weight_files.h"
 
 namespace headwater {
 namespace {
@@ -28,17 +29,37 @@ std::string find_prefix(const Architecture& model, Checkpoint& checkpoint) {
       checkpoint.name(), model.probe, model.prefixes.back(), model.family);
 }
 
+// A folder without config.json.
+[[noreturn]] void refuse_folder(const std::string& folder) {
+  const auto is_there = [&](const char* name) {
+    std::error_code missing;
+    return std::filesystem::exists(std::filesystem::path(folder) / name, missing);
+  };
+  for (const char* own : {"model.safetensors", "pytorch_model.bin", "tokenizer_config.json"})
+    if (is_there(own))
+      fail(
+          "{}: is a folder without config.json, with {}, expected all files of the model; get it "
+          "again, for example with hf download",
+          folder, own);
+  if (is_there("model_index.json"))
+    fail(
+        "{}: is a pipeline of diffusers, expected a model as transformers saves it; give a folder "
+        "inside it",
+        folder);
+  if (const auto other = what_else(folder)) fail("{}: {}", folder, *other);
+  fail(
+      "{}: is a folder without config.json, expected a model as transformers saves it; check the "
+      "name",
+      folder);
+}
+
 }  // namespace
 
 std::unique_ptr<Model> Model::open(const std::string& place, bool ignore_code, Side side) {
   const std::string folder = first_module(place);
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
   std::error_code missing;
-  if (!std::filesystem::exists(path, missing))
-    fail(
-        "{}: is a folder without config.json, expected a model as transformers saves it; check the "
-        "name",
-        folder);
+  if (!std::filesystem::exists(path, missing)) refuse_folder(folder);
   Config config = Config::open(path.string());
   Architecture architecture = describe(config, ignore_code, side);
   return std::make_unique<Model>(std::move(config), std::move(architecture),

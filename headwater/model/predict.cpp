@@ -131,7 +131,7 @@ Prediction predict(const Model& model, Range rows, MatrixView finished) {
   };
   const size_t best = largest_but(beside, beside.size());
   Prediction out{kind_name(classifier.kind()), logit(best), {}, {}, 0};
-  if (beside.size() == 1) return out;
+  if (beside.size() == 1 || model.architecture().regression) return out;
   const bool several =
       classifier.kind() == PredictionKind::classes && model.architecture().several_labels;
   const size_t second = largest_but(beside, best);

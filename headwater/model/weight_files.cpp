@@ -45,7 +45,7 @@ std::vector<WeightFile> read_index(const fs::path& path) {
   return files;
 }
 
-std::vector<std::string> names_in(const std::string& folder) {
+std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code missing;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
@@ -105,18 +105,19 @@ constexpr Other others[] = {
      "it if it holds the whole model"},
 };
 
-[[noreturn]] void refuse(const std::string& folder, const std::vector<std::string>& names) {
+}  // namespace
+
+std::optional<std::string> what_else(const std::string& folder) {
+  std::vector<std::string> names = names_in(folder);
+  // Folders for browsers have their graphs one below.
+  for (const std::string& name : names_in(fs::path(folder) / "onnx"))
+    names.push_back("onnx/" + name);
   for (const Other& other : others)
     for (const std::string& name : names)
       if (name.find(other.part) != std::string::npos)
-        fail("{}: {} {}", folder, name, other.sentence);
-  fail(
-      "{}: has neither model.safetensors nor pytorch_model.bin, expected the weights; save the "
-      "model with save_pretrained of transformers",
-      folder);
+        return fmt::format("{} {}", name, other.sentence);
+  return {};
 }
-
-}  // namespace
 
 WeightFiles find_weights(const std::string& folder) {
   struct Kind {
@@ -147,7 +148,11 @@ WeightFiles find_weights(const std::string& folder) {
       weights.files.push_back({path.string(), {}});
     return weights;
   }
-  refuse(folder, names);
+  if (const auto other = what_else(folder)) fail("{}: {}", folder, *other);
+  fail(
+      "{}: has neither model.safetensors nor pytorch_model.bin, expected the weights; save the "
+      "model with save_pretrained of transformers",
+      folder);
 }
 
 }  // namespace headwater

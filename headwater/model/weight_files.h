@@ -1,5 +1,6 @@
 // Which files of a model folder hold its weights.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,9 @@ struct WeightFiles {
 /// such as model.fp16.safetensors. Throws Error if there are none, which says what is there
 /// instead (GGUF, ONNX, TensorFlow, an adapter) and what to do about it.
 WeightFiles find_weights(const std::string& folder);
+
+/// What the folder holds instead of a model that headwater reads, and what to do about it:
+/// "model.gguf holds weights for ...". None if nothing in it is known.
+std::optional<std::string> what_else(const std::string& folder);
 
 }  // namespace headwater

@@ -20,6 +20,9 @@ TEST(NearestNames, AreThoseWithTheFewestEdits) {
   EXPECT_EQ(nearest("arw", names), "raw");
   EXPECT_EQ(nearest("metric", names), "metrics");
   EXPECT_EQ(nearest("rollout", names), "rollout");
+  EXPECT_EQ(nearest("ROLLOUT", names), "rollout");
+  EXPECT_EQ(nearest("roll", names), "rollout");
+  EXPECT_EQ(nearest("ro", names), "");
 }
 
 TEST(NearestNames, AreNoneWhereNothingIsNear) {

@@ -46,6 +46,10 @@ from command import HEADWATER, fails, files_in, run
     (["rollout"], "no SOURCE was given"),
     (["compare", "x.npz"], "no --by was given"),
     (["completion"], "bash, zsh or fish"),
+    (["roll"], "did you mean 'rollout'?"),
+    (["RELEVANCE"], "did you mean 'relevance'?"),
+    (["rollout", "x.npz", "--trunc"], "did you mean '--truncate'?"),
+    (["demo", "out/"], "'out/' was not expected after 'demo', which takes no source"),
 ])
 def test_bad_usage_is_one_line_with_the_nearest_name_and_status_2(words, hint, tmp_path):
     assert hint in fails(2, *words, cwd=tmp_path)

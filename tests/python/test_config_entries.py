@@ -5,7 +5,7 @@ import pytest
 import torch
 import transformers as hf
 
-from command import ask, fails
+from command import ask, fails, run
 from families import TEXT, make
 from test_families import compare
 
@@ -67,6 +67,30 @@ def test_entries_that_contradict_each_other_are_refused(name, entries, without, 
     assert words in fails(1, "info", tmp_path)
 
 
+OTHER_NAMES = [
+    ("gpt2", dict(n_embd="hidden_size", n_layer="num_hidden_layers", n_head="num_attention_heads",
+                  n_positions="max_position_embeddings")),
+    ("distilbert-masked", dict(dim="hidden_size", n_layers="num_hidden_layers", n_heads="num_attention_heads")),
+    ("t5", dict(d_model="hidden_size", num_layers="num_hidden_layers", num_heads="num_attention_heads", d_kv="head_dim")),
+    ("bart", dict(d_model="hidden_size", encoder_layers="num_hidden_layers", encoder_attention_heads="num_attention_heads")),
+]
+
+
+@pytest.mark.parametrize("name, others", OTHER_NAMES)
+def test_sizes_may_have_their_other_names(name, others, tmp_path):
+    sizes = TEXT[name][2]
+    model = changed(name, tmp_path, {other: sizes[own] for own, other in others.items()}, tuple(others))
+    compare(tmp_path, model, dict(input_ids=torch.tensor([IDS])), "ids", ",".join(map(str, IDS)))
+
+
+@pytest.mark.parametrize("name, own, other", [(name, own, other) for name, others in OTHER_NAMES
+                                              for own, other in others.items() if own != "encoder_layers"])
+def test_two_names_of_a_size_that_differ_are_refused(name, own, other, tmp_path):
+    size = TEXT[name][2][own]
+    changed(name, tmp_path, {other: 2 * size})
+    assert f"'{own}' is {size} and '{other}', another name of it, is {2 * size}" in fails(1, "info", tmp_path)
+
+
 @pytest.mark.parametrize("entries, length, seen", [
     (dict(sliding_window=None), 4120, True), (dict(), 4120, False), (dict(), 4096, True),
 ])
@@ -100,6 +124,16 @@ def test_a_table_of_words_that_is_missing_is_not_made_up(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | dict(tie_word_embeddings=False)))
     assert "has no tensor 'cls.predictions.decoder.weight'" in fails(1, "gradient", tmp_path, *WORDS, "--row", 3)
+
+
+def test_numbers_of_a_regression_have_no_probability(tmp_path):
+    model = changed("bert-classifier", tmp_path, dict(problem_type="regression", id2label={"0": "sweet", "1": "sour"}))
+    with torch.no_grad():
+        numbers = model(input_ids=torch.tensor([IDS])).logits[0]
+    said = ask("info", tmp_path, *WORDS)["prediction"]
+    assert said["name"] == ["sweet", "sour"][int(numbers.argmax())] and "probability" not in said and "runner_up" not in said
+    assert said["value"] == pytest.approx(float(numbers.max()), abs=1e-4)
+    assert f"output '{said['name']}' {said['value']:.4g}" in run("info", tmp_path, *WORDS).stdout
 
 
 def test_classes_of_which_several_may_be_true_have_probabilities_of_their_own(tmp_path):

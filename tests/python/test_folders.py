@@ -11,7 +11,7 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
-from command import HEADWATER, ask, fails, run
+from command import HEADWATER, ask, fails
 from families import IMAGES, TEXT, make
 from test_families import compare
 
@@ -282,6 +282,18 @@ def test_what_else_is_there_is_named(file, words, tmp_path):
     assert words in fails(1, "info", tmp_path)
 
 
+@pytest.mark.parametrize("file, words", [
+    ("adapter_model.safetensors", "holds an adapter (PEFT)"), ("q4.gguf", "q4.gguf holds weights for llama.cpp"),
+    ("onnx/model_q8.onnx", "onnx/model_q8.onnx holds a graph for ONNX"), ("bert_model.ckpt.meta", "a checkpoint of TensorFlow"),
+    ("model.safetensors", "is a folder without config.json, with model.safetensors"), ("model_index.json", "is a pipeline of diffusers"),
+    ("README.md", "is a folder without config.json"),
+])
+def test_a_folder_without_config_says_what_it_holds(file, words, tmp_path):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("x")
+    assert words in fails(1, "rollout", tmp_path, "--text", "a")
+
+
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json", "pytorch_model.bin"])
 def test_pointers_of_git_lfs_are_named(file, tmp_path):
     saved("bert", tmp_path)
@@ -317,82 +329,3 @@ def test_a_pickle_that_calls_something_is_refused(how, tmp_path):
     as_torch(tmp_path, dict(model.state_dict(), evil=Evil()), **how)
     assert "asks Python to call" in fails(1, "info", tmp_path)
     assert ".system'" in fails(1, "info", tmp_path) and not (tmp_path / "evil").exists()
-
-
-@pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """A Hugging Face cache with a BERT of two revisions, a GPT-2 of an owner, and one that cannot be run."""
-    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_HOME", str(tmp_path))
-    hub = tmp_path / "hub"
-    for folder, name in [("models--bert-tiny/snapshots/aaa111", "bert"), ("models--bert-tiny/snapshots/bbb222", "bert-relu"),
-                         ("models--me--gpt-tiny/snapshots/ccc333", "gpt2"), ("models--you--odd/snapshots/ddd444", "bert")]:
-        (hub / folder).mkdir(parents=True)
-        saved(name, hub / folder)
-    change(hub / "models--you--odd/snapshots/ddd444", quantization_config={"quant_method": "gptq", "bits": 4})
-    refs = hub / "models--bert-tiny/refs"
-    refs.mkdir()
-    (refs / "main").write_text("aaa111")
-    (refs / "v2").write_text("bbb222")
-    (hub / "models--nobody--empty/snapshots/eee555").mkdir(parents=True)
-    (hub / "version.txt").write_text("1")
-    return hub
-
-
-def test_models_of_the_cache_have_names(hub):
-    values = {name: rollout(name)["values"] for name in ("bert-tiny", "bert-tiny@aaa111", "bert-tiny@v2", "bert-tiny@bbb")}
-    assert values["bert-tiny"] == values["bert-tiny@aaa111"] != values["bert-tiny@v2"] == values["bert-tiny@bbb"]
-    assert rollout("me/gpt-tiny")["values"] == rollout("gpt-tiny")["values"]
-    assert rollout("bert-tiny")["source"]["name"] == "bert-tiny"
-    (hub / "models--bert-tiny/refs/main").unlink()
-    os.utime(hub / "models--bert-tiny/snapshots/aaa111", (1, 1))
-    assert rollout("bert-tiny")["values"] == values["bert-tiny@v2"]
-
-
-def test_parts_of_sentence_transformers_in_the_cache(hub):
-    folder = hub / "models--st--odd/snapshots/abc"
-    (folder / "0_Transformer").mkdir(parents=True)
-    saved("bert", folder / "0_Transformer")
-    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "0_Transformer", "type": "m.Transformer"}]))
-    assert len(rollout("st/odd")["tokens"]) == 4 and "st/odd" in run("models").stdout
-    assert "'hf download st/odd --revision v7' gets" in fails(1, "info", "st/odd@v7")
-
-
-def test_names_that_are_not_in_the_cache_say_how_to_get_a_model(hub):
-    said = fails(1, "rollout", "google-bert/bert-base-uncased", "--text", "a")
-    assert "'hf download google-bert/bert-base-uncased' gets a model" in said
-    assert "did you mean 'bert-tiny'?" in fails(1, "info", "bert-tinny")
-    for name in ("bert-tiny@zzz", "nobody/empty", "bert-tiny@", "../hub", "bert-tiny@../main"):
-        assert "does not exist" in fails(1, "rollout", name, "--text", "a"), name
-    saved("gpt2", hub / "models--you--gpt-tiny/snapshots/fff")
-    assert "has me/gpt-tiny, you/gpt-tiny, expected one of them" in fails(1, "info", "gpt-tiny")
-    for folder in ("aaa112", "aaa113"):
-        saved("bert", hub / "models--bert-tiny/snapshots" / folder)
-    assert "3 snapshots in the cache start with 'aaa11'" in fails(1, "info", "bert-tiny@aaa11")
-
-
-@pytest.mark.parametrize("variable, below", [("HF_HUB_CACHE", "hub"), ("XDG_CACHE_HOME", ""), ("HOME", "")])
-def test_places_of_the_cache(variable, below, hub, tmp_path, monkeypatch):
-    monkeypatch.delenv("HF_HOME")
-    place = {"HF_HUB_CACHE": hub, "XDG_CACHE_HOME": tmp_path / "x", "HOME": tmp_path / "y"}[variable]
-    if not below:
-        inside = place / ("huggingface/hub" if variable == "XDG_CACHE_HOME" else ".cache/huggingface/hub")
-        inside.parent.mkdir(parents=True)
-        inside.symlink_to(hub)
-    monkeypatch.setenv(variable, str(place))
-    assert rollout("bert-tiny")["source"]["name"] == "bert-tiny"
-
-
-def test_models_lists_what_can_be_run_and_why_not(hub):
-    lines = {line.split()[0]: line for line in run("models").stdout.splitlines()}
-    assert {"verb-number", "facts", "shapes", "bert-tiny", "me/gpt-tiny", "you/odd"} <= set(lines)
-    assert "ships with headwater" in lines["shapes"] and "vit" in lines["shapes"]
-    assert lines["me/gpt-tiny"].split()[1:] == ["gpt2", "0.1", "M", "f32"]
-    assert "cannot be run: config.json: 'quantization_config' says that the weights are quantised (GPTQ" in lines["you/odd"]
-    assert "nobody/empty" not in lines
-
-
-def test_models_says_where_it_looked_if_there_are_none(tmp_path):
-    done = run("models", env={"HF_HUB_CACHE": str(tmp_path / "none")})
-    assert f"No models in the Hugging Face cache, {tmp_path / 'none'}" in done.stdout

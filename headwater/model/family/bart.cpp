@@ -13,6 +13,9 @@ namespace {
 Architecture bart_layout(const Config& config, const std::string& stack) {
   Architecture model;
   const bool multilingual = config.text("model_type") == "mbart";
+  config.also_named("d_model", "hidden_size");
+  config.also_named("encoder_attention_heads", "num_attention_heads");
+  if (!config.has("encoder_layers")) config.also_named("encoder_layers", "num_hidden_layers");
   model.width = config.integer("d_model");
   model.layers = config.integer(stack + "_layers");
   model.heads = model.groups = config.integer(stack + "_attention_heads");

@@ -7,6 +7,9 @@ namespace headwater::family {
 
 Architecture distilbert(const Config& config) {
   Architecture model;
+  config.also_named("dim", "hidden_size");
+  config.also_named("n_layers", "num_hidden_layers");
+  config.also_named("n_heads", "num_attention_heads");
   model.width = config.integer("dim");
   model.layers = config.integer("n_layers");
   model.heads = model.groups = config.integer("n_heads");

@@ -7,6 +7,10 @@ namespace headwater::family {
 
 Architecture gpt2(const Config& config) {
   Architecture model;
+  config.also_named("n_embd", "hidden_size");
+  config.also_named("n_layer", "num_hidden_layers");
+  config.also_named("n_head", "num_attention_heads");
+  config.also_named("n_positions", "max_position_embeddings");
   model.width = config.integer("n_embd");
   model.layers = config.integer("n_layer");
   model.heads = model.groups = config.integer("n_head");

@@ -30,6 +30,10 @@ void read_feed(const Config& config, const std::string& part, Architecture& mode
 // What encoder and decoder share; `stack` is "encoder" or "decoder", `feed` its feed-forward part.
 Architecture t5_layout(const Config& config, const std::string& stack, const std::string& feed) {
   Architecture model;
+  config.also_named("d_model", "hidden_size");
+  config.also_named("num_layers", "num_hidden_layers");
+  config.also_named("num_heads", "num_attention_heads");
+  config.also_named("d_kv", "head_dim");
   model.width = config.integer("d_model");
   model.layers = config.integer("num_layers");
   model.heads = model.groups = config.integer("num_heads");
@@ -39,8 +43,7 @@ Architecture t5_layout(const Config& config, const std::string& stack, const std
   model.norm_first = true;
   model.epsilon = config.number_or("layer_norm_epsilon", 1e-6);
   model.scaled = false;
-  config.pass_over({"dropout_rate", "n_positions", "num_decoder_layers", "scale_decoder_outputs",
-                    "hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim"});
+  config.pass_over({"dropout_rate", "n_positions", "num_decoder_layers", "scale_decoder_outputs"});
   read_feed(config, feed, model);
 
   model.prefixes = {"", "transformer."};

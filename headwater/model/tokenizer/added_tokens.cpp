@@ -146,6 +146,7 @@ void AddedTokens::split_at(const AlignedText& text, const PrefixIndex& index, Sp
     const Token& token = tokens_[place];
     size_t begin = at, end = at + length;
     at = end;
+    if (split_special_ && is_special(token.content)) continue;
     if (token.single_word && (word_ends_at(all, begin) || word_begins_at(all, end))) continue;
     if (token.left) begin = std::max(space_before(all, begin, covered), covered);
     if (token.right) end = space_after(all, end);

@@ -24,6 +24,8 @@ class AddedTokens {
   AddedTokens(const std::optional<simdjson::dom::array>& list, const std::vector<AddedToken>& more,
               const WordModel& model, const Normalizer* normalizer, const std::string& what);
 
+  /// From now on, special tokens in a text are not tokens but text.
+  void split_special() { split_special_ = true; }
   /// Splits the text: first at tokens that match the raw text, then, after normalising the rest, at
   /// tokens that match normalised text.
   Splits split(std::string_view text, const Normalizer* normalizer) const;
@@ -51,6 +53,7 @@ class AddedTokens {
   Vocabulary contents_, special_;
   std::unordered_map<int, size_t> by_id_;
   PrefixIndex raw_, normalised_;  // values are indices into tokens_
+  bool split_special_ = false;
 };
 
 }  // namespace headwater

@@ -87,8 +87,11 @@ std::optional<Tokenizer> Tokenizer::open_folder(const std::string& folder,
     const MappedFile file(path.string());
     return parse(as_text(file.bytes()), path.string(), read_beside(folder, family));
   }
-  if (const auto json = compose_tokenizer(folder, family)) return parse(*json, folder);
-  return {};
+  const auto json = compose_tokenizer(folder, family);
+  if (!json) return {};
+  BesideTokenizer beside;  // all else is composed already
+  beside.split_special = read_beside(folder, family).split_special;
+  return parse(*json, folder, beside);
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
@@ -127,6 +130,7 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
   if (file.has("added_tokens")) added = file.list("added_tokens");
   parts->added = AddedTokens(added, beside.tokens, *parts->model, parts->normalizer.get(),
                              name + ": \"added_tokens\"");
+  if (beside.split_special) parts->added.split_special();
   for (const auto key :
        {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})
     file.pass_over(key);

@@ -8,6 +8,7 @@ BesideTokenizer read_beside(const std::string& folder, const std::string& family
   const TokenizerSettings settings = read_tokenizer_settings(folder);
   BesideTokenizer out;
   out.tokens = settings.tokens();
+  out.split_special = settings.flag_or("split_special_tokens", false);
   const TokenizerKind* const kind = find_kind(kind_of(settings, family));
   // Classes that headwater does not know take the rest from tokenizer.json.
   if (!kind) return out;

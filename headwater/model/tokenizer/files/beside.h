@@ -14,6 +14,7 @@ struct BesideTokenizer {
   std::vector<AddedToken> tokens;        // those that tokenizer.json need not have
   BertFlags flags;                       // of classes that split words as BERT does
   std::optional<bool> add_prefix_space;  // of those with GPT-2's alphabet
+  bool split_special = false;            // special tokens in a text are plain text
 };
 
 /// `family` is the model_type of config.json. Throws Error for damaged files.

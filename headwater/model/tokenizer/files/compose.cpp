@@ -132,7 +132,7 @@ class Composer {
   std::string byte_level() const {
     const std::string bytes = fmt::format(
         R"({{"type":"ByteLevel","add_prefix_space":{},"trim_offsets":true,"use_regex":{}}})",
-        flag("add_prefix_space", false), kind_.name != "Qwen2");
+        kind_.name != "CLIP" && flag("add_prefix_space", false), kind_.name != "Qwen2");
     if (kind_.name == "CLIP")
       return split_before(R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|)"
                           R"([\p{N}]|[^\s\p{L}\p{N}]+)",
@@ -153,8 +153,8 @@ class Composer {
 
   // Whether a mark for a space goes before every part of a text, before the first, or nowhere.
   const char* prepend() const {
-    if (!flag("add_prefix_space", true)) return kind_.name == "DebertaV2" ? "first" : "never";
     if (kind_.name == "T5") return "always";
+    if (!flag("add_prefix_space", true)) return kind_.name == "DebertaV2" ? "first" : "never";
     if (kind_.name == "Siglip") return "first";
     return kind_.name == "Llama" && !flag("legacy", false) ? "first" : "always";
   }
@@ -191,9 +191,6 @@ class Composer {
       unknown = 1;
     } else if (kind_.name == "T5") {
       unknown = 2;
-    } else if (kind_.name == "Gemma") {
-      front({named("pad_token"), named("eos_token"), named("bos_token")});
-      skipped = 3;
     }
     for (size_t k = skipped; k < model.pieces.size(); ++k)
       pieces.emplace_back(model.pieces[k].text, model.pieces[k].score);
@@ -206,22 +203,7 @@ class Composer {
       for (Piece& piece : pieces)
         if (piece.first == "<0x09>") piece.first = "\t";
     for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
-    settings_.extra.clear();  // the file's own take their place
-    for (const SentencePiece& piece : model.pieces) {
-      const bool control = piece.type == SentencePiece::Type::control;
-      if (!control && piece.type != SentencePiece::Type::user_defined) continue;
-      if (kind_.name == "Siglip") continue;  // whose slow tokenizer takes them for words
-      AddedToken token;
-      token.content = piece.text;
-      token.special = control;
-      settings_.extra.push_back(token);
-    }
-    for (int k = gaps - 1; k >= 0; --k) {
-      AddedToken token;
-      token.content = fmt::format("<extra_id_{}>", k);
-      token.special = true;
-      settings_.extra.push_back(token);
-    }
+    if (!settings_.lists_extra) settings_.extra = own_tokens(model, gaps);
     normalizer = piece_normalizer(model);
     if (merged) return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
     std::string list;
@@ -230,6 +212,27 @@ class Composer {
                           static_cast<double>(score));
     return fmt::format(R"({{"type":"Unigram","unk_id":{},"vocab":[{}],"byte_fallback":false}})",
                        unknown, list);
+  }
+
+  // The extra tokens of a SentencePiece file, in whose place others may be listed.
+  std::vector<AddedToken> own_tokens(const SentencePieceModel& model, int gaps) const {
+    std::vector<AddedToken> own;
+    for (const SentencePiece& piece : model.pieces) {
+      const bool control = piece.type == SentencePiece::Type::control;
+      if (!control && piece.type != SentencePiece::Type::user_defined) continue;
+      if (kind_.name == "Siglip") continue;  // whose slow tokenizer takes them for words
+      AddedToken token;
+      token.content = piece.text;
+      token.special = control;
+      own.push_back(token);
+    }
+    for (int k = gaps - 1; k >= 0; --k) {
+      AddedToken token;
+      token.content = fmt::format("<extra_id_{}>", k);
+      token.special = true;
+      own.push_back(token);
+    }
+    return own;
   }
 
   std::string piece_normalizer(const SentencePieceModel& model) const {

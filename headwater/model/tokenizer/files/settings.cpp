@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <set>
+#include <unordered_map>
 
 #include "headwater/core/fail.h"
 #include "headwater/core/mapped_file.h"
@@ -89,6 +89,70 @@ void read_named(const JsonFile& file, TokenizerSettings& settings) {
   }
 }
 
+std::vector<AddedToken> tokens_in(const JsonFile& file, std::string_view key) {
+  std::vector<AddedToken> tokens;
+  dom::array list;
+  if (file.object()[key].get(list)) return tokens;
+  for (const dom::element value : list) {
+    tokens.push_back(file.token(value, key));
+    tokens.back().special = true;
+  }
+  return tokens;
+}
+
+// Special tokens with names of their own: entries like "image_token", and an object in place of the
+// list of extra ones.
+void read_others(const JsonFile& file, TokenizerSettings& settings) {
+  const auto take = [&](std::string_view name, const dom::element& value) {
+    settings.others.push_back(file.token(value, name));
+    settings.others.back().special = true;
+  };
+  for (const auto& [key, value] : file.object())
+    if (key.ends_with("_token") && std::ranges::find(names, key) == std::end(names) &&
+        (value.is_string() || value.at_key("content").is_string()))
+      take(key, value);
+  dom::object by_name;
+  if (!file.object()["extra_special_tokens"].get(by_name))
+    for (const auto& [name, value] : by_name) take(name, value);
+}
+
+// "extra_special_tokens", of which "additional_special_tokens" is the older name. transformers
+// takes the older one of tokenizer_config.json if that has no other, and the one of
+// special_tokens_map.json if neither has the newer one.
+class ExtraTokens {
+ public:
+  void read_config(const JsonFile& file) {
+    dom::array list;
+    dom::object by_name;
+    const bool listed = !file.object()[newer].get(list) && list.size() > 0;
+    const bool named = !file.object()[newer].get(by_name) && by_name.size() > 0;
+    const bool old = !file.object()[older].get(list);
+    older_ = tokens_in(file, older);
+    newer_ = tokens_in(file, newer);
+    given_ = !file.object()[newer].get(list);
+    if (!listed && !named && old) {
+      newer_ = older_;
+      given_ = true;
+    }
+  }
+  void read_map(const JsonFile& file) {
+    dom::array list;
+    if (!file.object()[newer].get(list)) given_ = true;
+    for (AddedToken& token : tokens_in(file, newer)) newer_.push_back(std::move(token));
+    if (!file.object()[older].get(list)) older_ = tokens_in(file, older);
+  }
+  void put(TokenizerSettings& settings) const {
+    settings.lists_extra = given_;
+    settings.extra = given_ ? newer_ : older_;
+  }
+
+ private:
+  static constexpr const char* newer = "extra_special_tokens";
+  static constexpr const char* older = "additional_special_tokens";
+  std::vector<AddedToken> newer_, older_;
+  bool given_ = false;
+};
+
 }  // namespace
 
 bool TokenizerSettings::flag_or(const std::string& name, bool otherwise) const {
@@ -98,16 +162,26 @@ bool TokenizerSettings::flag_or(const std::string& name, bool otherwise) const {
 
 std::vector<AddedToken> TokenizerSettings::tokens() const {
   std::vector<AddedToken> all;
-  std::set<std::string> seen;
+  std::unordered_map<std::string, size_t> places;
+  size_t kept = std::string::npos;  // those before it stay as they are
   const auto add = [&](AddedToken token) {
-    if (token.content.empty() || !seen.insert(token.content).second) return;
+    if (token.content.empty()) return;
     for (const auto& [name, known] : named)
       if (known.content == token.content) token.special = true;
-    all.push_back(std::move(token));
+    const auto [found, is_new] = places.emplace(token.content, all.size());
+    if (is_new) {
+      all.push_back(std::move(token));
+    } else if (found->second >= kept) {
+      AddedToken& old = all[found->second];
+      token.special = token.special || old.special;
+      old = std::move(token);
+    }
   };
   for (const AddedToken& token : added) add(token);
+  kept = all.size();
   for (const char* name : names)
     if (const auto found = named.find(name); found != named.end()) add(found->second);
+  for (const AddedToken& token : others) add(token);
   for (const AddedToken& token : extra) add(token);
   return all;
 }
@@ -140,30 +214,18 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
       }
     }
   }
-  const auto read_more = [&](const JsonFile& file) {
-    // The newer name counts more.
-    for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
-      const size_t before = settings.extra.size();
-      const auto take = [&](const dom::element& value) {
-        settings.extra.push_back(file.token(value, key));
-        settings.extra.back().special = true;
-      };
-      dom::array list;
-      dom::object by_name;
-      if (!file.object()[key].get(list))
-        for (const dom::element value : list) take(value);
-      if (!file.object()[key].get(by_name))
-        for (const auto& [name, value] : by_name) take(value);
-      if (settings.extra.size() > before) return;
-    }
-  };
-  if (config) read_more(config);
+  ExtraTokens extra;
+  if (config) {
+    read_others(config, settings);
+    extra.read_config(config);
+  }
   if (!complete) {
     if (const JsonFile map(folder, "special_tokens_map.json"); map) {
       read_named(map, settings);
-      settings.extra.clear();
-      read_more(map);
+      read_others(map, settings);
+      extra.read_map(map);
     }
+    extra.put(settings);
     if (const JsonFile added(folder, "added_tokens.json"); added)
       for (const auto& [content, value] : added.object()) {
         int64_t id;
@@ -181,6 +243,7 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
         by_id[id] = token;
       }
   }
+  extra.put(settings);
   for (auto& [id, token] : by_id) settings.added.push_back(std::move(token));
   return settings;
 }

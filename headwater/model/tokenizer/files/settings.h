@@ -18,13 +18,16 @@ struct TokenizerSettings {
   std::string kind;                         // "Bert" of the class BertTokenizerFast; "": not named
   std::map<std::string, AddedToken> named;  // "cls_token" and so on, as the files give them
   std::vector<AddedToken> added;            // those with an id, in its order
+  std::vector<AddedToken> others;           // special ones with other names, as "image_token"
   std::vector<AddedToken> extra;            // more special ones
+  bool lists_extra = false;                 // tokenizer_config.json has these, if only as []
   std::map<std::string, bool> flags;        // do_lower_case and so on
 
   int extra_ids = 100;  // of T5
 
   bool flag_or(const std::string& name, bool otherwise) const;
-  /// In the order in which transformers adds them: those with an id, the named ones, the others.
+  /// In the order in which transformers adds them: those with an id, the named ones, the others,
+  /// the extra ones. Of several with one content the last counts, but for those with an id.
   std::vector<AddedToken> tokens() const;
 };
 
