@@ -91,7 +91,7 @@ class LiveModel:
                 raise
             if len(encoded) == 1:
                 return {k: Answer(error=said(self.name, failure)) for k in encoded}
-        out = {}
+        out: dict[int, Answer] = {}
         for k, one in encoded.items():  # one of them is wrong, and the others are not
             out |= self.answered({k: one}, texts)
         return out
