@@ -30,6 +30,17 @@ Matrix::Matrix(int rows, int columns) : rows_(rows), columns_(columns) {
   }
 }
 
+void Matrix::reuse(int rows, int columns) {
+  assert(rows >= 0 && columns >= 0);
+  const size_t room = data_ ? data_.get_deleter().bytes / sizeof(float) : 0;
+  if (static_cast<size_t>(rows) * static_cast<size_t>(columns) > room) {
+    *this = Matrix();  // so that both are never there at once
+    *this = Matrix(rows, columns);
+  }
+  rows_ = rows;
+  columns_ = columns;
+}
+
 void Matrix::Free::operator()(float* memory) const {
   if (bytes >= mapped_from)
     munmap(memory, bytes);

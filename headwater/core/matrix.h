@@ -75,6 +75,9 @@ class Matrix {
   /// Throws std::bad_alloc if the system has no room for it.
   Matrix(int rows, int columns);
   Matrix copy() const;
+  /// Other rows and columns, in the memory that is there if it is large enough. The numbers are
+  /// then what was there before.
+  void reuse(int rows, int columns);
 
   int rows() const { return rows_; }
   int columns() const { return columns_; }

@@ -80,4 +80,9 @@ void attention_backward(const Attention& in, MatrixView gradient, const Attentio
   in_use().backward.attention(in, gradient, rule, out, fused);
 }
 
+double weighted_sum(MatrixView x, std::span<const float> weight) {
+  assert(weight.size() == static_cast<size_t>(x.columns()));
+  return in_use().backward.weighted_sum(x, weight);
+}
+
 }  // namespace headwater::kernel

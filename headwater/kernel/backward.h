@@ -70,6 +70,10 @@ struct AttentionGradient {
 void attention_backward(const Attention& in, MatrixView gradient, const AttentionRule& rule,
                         const AttentionGradient& out, const HeadMap& fused);
 
+/// The sum over the rows of x of row . weight, in double: what the bias `weight` of a map takes of
+/// the gradient x of its output.
+double weighted_sum(MatrixView x, std::span<const float> weight);
+
 /// One implementation of the above, as part of Kernels (kernel.h). attention uses several threads;
 /// the others get some of the rows in each call.
 struct BackwardKernels {
@@ -82,6 +86,7 @@ struct BackwardKernels {
                 MatrixSpan up);
   void (*attention)(const Attention& in, MatrixView gradient, const AttentionRule& rule,
                     const AttentionGradient& out, const HeadMap& fused);
+  double (*weighted_sum)(MatrixView x, std::span<const float> weight);
 };
 
 }  // namespace headwater::kernel

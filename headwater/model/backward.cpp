@@ -6,6 +6,25 @@
 #include "headwater/model/projection.h"
 
 namespace headwater {
+namespace {
+
+std::vector<int> rows_with_numbers(MatrixView x) {
+  std::vector<int> out;
+  for (int t = 0; t < x.rows(); ++t)
+    if (std::ranges::any_of(x.row(t), [](float number) { return number != 0; })) out.push_back(t);
+  return out;
+}
+
+Matrix chosen(MatrixView x, const std::vector<int>& rows) {
+  if (x.rows() == 0) return {};
+  Matrix out(static_cast<int>(rows.size()), x.columns());
+  for (size_t k = 0; k < rows.size(); ++k)
+    std::ranges::copy(x.row(rows[k]), out.row(static_cast<int>(k)).begin());
+  return out;
+}
+
+}  // namespace
+
 Backward::Backward(const Model& model, int n, Propagation& how)
     : Backward(model, std::vector<int>{n}, how) {}
 
@@ -41,7 +60,7 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, const LayerState* 
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
   if (shape_.parallel) copy(gradient, whole_);
-  feed_backward(layer, gradient);
+  feed_some_backward(layer, gradient);
   attend_backward(layer, l, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient,
                   fused);
 }
@@ -104,6 +123,33 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
   else if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.attention_norm, rows_of(state_->middle), how_, gradient,
                         kernel::Into::store, gradient);
+}
+
+// A target is in one row of each input, so the last layer has few rows that are not zero.
+void Backward::feed_some_backward(const LayerWeights& layer, MatrixSpan gradient) {
+  const std::vector<int> some = rows_with_numbers(gradient);
+  if (some.empty()) return;
+  if (2 * some.size() > static_cast<size_t>(gradient.rows())) return feed_backward(layer, gradient);
+  Propagation how = how_;
+  int first = 0;
+  for (int& length : how.lengths) {
+    const int end = first + length;
+    length = static_cast<int>(std::ranges::lower_bound(some, end) -
+                              std::ranges::lower_bound(some, first));
+    first = end;
+  }
+  Backward few(model_, static_cast<int>(some.size()), how);
+  few.own_.middle = chosen(state_->middle, some);
+  few.own_.up = chosen(state_->up, some);
+  few.own_.gate = chosen(state_->gate, some);
+  few.own_.added = chosen(state_->added, some);
+  few.state_ = &few.own_;
+  Matrix own = chosen(gradient, some);
+  few.feed_backward(layer, own);
+  for (size_t k = 0; k < some.size(); ++k)
+    std::ranges::copy(own.row(static_cast<int>(k)), gradient.row(some[k]).begin());
+  how_.biases = how.biases;
+  how_.each = std::move(how.each);
 }
 
 void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,

@@ -38,6 +38,8 @@ class Backward {
 
  private:
   void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
+  /// The same bytes, without the work for rows of zeros.
+  void feed_some_backward(const LayerWeights& layer, MatrixSpan gradient);
   void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
                        MatrixSpan gradient, const kernel::HeadMap& fused);
   MatrixView scaled(MatrixView gradient, const Vector& scale);

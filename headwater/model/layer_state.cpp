@@ -20,8 +20,8 @@ void for_each_part(const Architecture& model, LayerState& state, const Put& put)
 
 }  // namespace
 
-LayerState::LayerState(const Architecture& model, int n) {
-  for_each_part(model, *this, [&](Matrix& part, int columns) { part = Matrix(n, columns); });
+void LayerState::fit(const Architecture& model, int n) {
+  for_each_part(model, *this, [&](Matrix& part, int columns) { part.reuse(n, columns); });
 }
 
 size_t LayerState::row_bytes(const Architecture& model) {

@@ -10,7 +10,11 @@ namespace headwater {
 /// A row for each token. Parts that the architecture does not have are empty.
 struct LayerState {
   LayerState() = default;
-  LayerState(const Architecture& model, int n);
+  LayerState(const Architecture& model, int n) { fit(model, n); }
+
+  /// For n rows, in the memory that is there if it is large enough. The numbers are of no use until
+  /// a forward pass has filled it.
+  void fit(const Architecture& model, int n);
 
   /// The bytes of a row of all of them.
   static size_t row_bytes(const Architecture& model);

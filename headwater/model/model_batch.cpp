@@ -265,6 +265,7 @@ void ModelBatch::compare(const ModelInput& input) {
 
 std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> items) {
   std::vector<std::unique_ptr<Source>> out;
+  const auto spare = std::make_shared<std::vector<LayerState>>();
   for (size_t first = 0; first < items.size();) {
     std::vector<PackedText> texts;
     size_t tokens = 0, end = first;
@@ -283,7 +284,7 @@ std::vector<std::unique_ptr<Source>> ModelBatch::together(std::span<const int> i
       ++first;
       continue;
     }
-    const auto pack = std::make_shared<Pack>(model_, std::move(texts));
+    const auto pack = std::make_shared<Pack>(model_, std::move(texts), spare);
     for (size_t place = 0; first < end; ++first, ++place) {
       const Item& one = items_[static_cast<size_t>(items[first])];
       out.push_back(std::make_unique<ModelSource>(model_, one.description, one.text, one.notes,

@@ -23,8 +23,11 @@ bool all_finite(MatrixView rows) {
 
 }  // namespace
 
-Pack::Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts)
-    : model_(std::move(model)), texts_(std::move(texts)), maps_(texts_.size()) {
+Pack::Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts, Spare spare)
+    : model_(std::move(model)),
+      texts_(std::move(texts)),
+      spare_(std::move(spare)),
+      maps_(texts_.size()) {
   for (const PackedText& one : texts_) lengths_.push_back(static_cast<int>(one.text.ids.size()));
 }
 
@@ -94,7 +97,7 @@ void Pack::run_relevance() {
   const Matrix rows = stacked([&](const TextInput& text) { return model_->text().sums(text, 0); });
   std::optional<Trace> run;
   try {
-    run = trace(*model_, model_->text().embed(rows.copy()), lengths_);
+    run = trace(*model_, model_->text().embed(rows.copy()), lengths_, std::move(*spare_));
   } catch (const Error&) {
     return;  // each text on its own says which of them it is
   }
@@ -133,6 +136,7 @@ void Pack::run_relevance() {
     if (!std::isfinite(answer->sum)) answer.reset();
   }
   hidden_ = std::move(run->hidden);
+  *spare_ = std::move(run->states);
 }
 
 }  // namespace headwater

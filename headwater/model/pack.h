@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
 #include "headwater/source/description.h"
 #include "headwater/source/fuse.h"
@@ -31,7 +32,11 @@ class Pack {
   /// a single row takes another way through the kernels.
   static bool takes(size_t n) { return n > 1 && n <= tokens; }
 
-  Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts);
+  /// What the packs of one batch hand on to each other: memory of a forward pass that is kept.
+  using Spare = std::shared_ptr<std::vector<LayerState>>;
+
+  Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts,
+       Spare spare = std::make_shared<std::vector<LayerState>>());
 
   /// The maps of text k in layers range.begin ... range.end - 1, n x n each. Empty if the pack ran
   /// with another `fuse` or `range`, or if something is wrong with text k: it must then run on its
@@ -61,6 +66,7 @@ class Pack {
 
   std::shared_ptr<const Model> model_;
   std::vector<PackedText> texts_;
+  Spare spare_;
   std::vector<int> lengths_;
   Matrix hidden_;                            // of all texts, after the last layer that ran
   std::optional<Asked> asked_;               // for which maps

@@ -39,7 +39,8 @@ bool worth_keeping(const Architecture& model, int n) {
 
 }  // namespace
 
-Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
+Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths,
+            std::vector<LayerState> spare) {
   const Architecture& shape = model.architecture();
   const int n = embedded.rows();
   Trace out;
@@ -48,10 +49,12 @@ Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths) {
   out.finished = Matrix(n, shape.width);
   out.lengths = std::move(lengths);
   const bool keeps = worth_keeping(shape, n);
-  out.states.reserve(keeps ? static_cast<size_t>(shape.layers) : 0);
+  out.states = std::move(spare);
+  out.states.resize(keeps ? static_cast<size_t>(shape.layers) : 0);
   const auto step = [&](Forward& forward) {
     out.sums.emplace_back(n, shape.width);
-    LayerState* state = keeps ? &out.states.emplace_back(shape, n) : nullptr;
+    LayerState* state = keeps ? &out.states[static_cast<size_t>(forward.next())] : nullptr;
+    if (state) state->fit(shape, n);
     forward.step_each({}, out.sums.back(), state);
     if (forward.next() < shape.layers) return;
     for (int t = 0; t < n; ++t)
@@ -98,7 +101,8 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
   for (int l = shape.layers - 1; l >= 0; --l) {
     const MatrixView below = some(l > 0 ? trace.sums[static_cast<size_t>(l) - 1] : trace.embedded);
     MatrixView input = below;
-    if (l > 0 && !shape.norm_first) {
+    // What was kept does without the input of a block whose norms come after.
+    if (l > 0 && !shape.norm_first && (trace.states.empty() || calls.done)) {
       apply_norm(shape, model.layer(l - 1).feed_norm, below, normed);
       input = normed;
     }

@@ -24,8 +24,10 @@ struct Trace {
 };
 
 /// Runs the model on `embedded`, the rows of its first block, or of several inputs as in Forward.
-/// Throws Error, which names the layer and the token, for numbers that are not finite.
-Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths = {});
+/// Throws Error, which names the layer and the token, for numbers that are not finite. `spare` are
+/// the states of an earlier run of the model, whose memory serves again.
+Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths = {},
+            std::vector<LayerState> spare = {});
 
 /// Runs layers 0 ... end - 1 by calls of step(forward), with the same check.
 void run_checked(const Model& model, Matrix embedded, int end,

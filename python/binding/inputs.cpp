@@ -156,6 +156,12 @@ void bind_inputs(nb::module_& module) {
       .def_prop_ro(
           "heads", [](const OpenModel& self) { return self.model->architecture().heads; },
           "How many heads a layer has.")
+      .def_prop_ro(
+          "reads_texts",
+          [](const OpenModel& self) {
+            return !self.model->architecture().image && self.model->tokenizer();
+          },
+          "Whether it is a model of texts, with a tokenizer.")
       .def("check_target", &check_output, "target"_a, "against"_a,
            "Raises an Error if the model has no output to ask about, or none of these names.")
       .def("inputs", &inputs_of, "texts"_a, "truncate"_a, "failed"_a,

@@ -66,6 +66,10 @@ class Model:
     def heads(self) -> int:
         """How many heads a layer has."""
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it is a model of texts, with a tokenizer."""
+
     def check_target(self, target: str, against: str) -> None:
         """
         Raises an Error if the model has no output to ask about, or none of these names.

@@ -190,6 +190,17 @@ TEST_P(BackwardRowsKernel, ActivationsAreWithinRounding) {
       }
 }
 
+TEST_P(BackwardRowsKernel, WhatABiasTakesIsSummedInDouble) {
+  for (int columns = 1; columns <= 200; columns += columns < past_two_vectors ? 1 : 67) {
+    const std::vector<float> weight = normal_floats(static_cast<size_t>(columns), 1);
+    Island x(5, columns, 2);
+    const double exact = reference().backward.weighted_sum(x.span(), weight);
+    EXPECT_NEAR(GetParam().backward.weighted_sum(x.span(), weight), exact, 1e-12 * columns);
+    EXPECT_TRUE(x.sea_is_calm());
+  }
+  EXPECT_EQ(GetParam().backward.weighted_sum(MatrixView(nullptr, 0, 0), {}), 0);
+}
+
 HEADWATER_EACH_KERNEL(BackwardRowsKernel);
 
 }  // namespace

@@ -126,6 +126,13 @@ TEST(Pack, GivesTheSameRelevanceAsOneByOne) {
     for (const char* text : {"the keys to the cabinet are on the table", "a dog", "the", "x y z",
                              "the author near the senators is here and there and there"})
       for (int k = 0; k < 7; ++k) input.texts.push_back(text + std::string(" the dog", k));
+    // Packs of 35 small texts, of three large ones and of small ones again, in the same memory.
+    const std::vector<std::string> few = input.texts;
+    for (int k = 0; k < 6; ++k) {
+      std::string& long_text = input.texts.emplace_back("the dog");
+      for (int word = 0; word < 90 + k; ++word) long_text += " keys";
+    }
+    input.texts.insert(input.texts.end(), few.begin(), few.end());
     const std::unique_ptr<Batch> batch = open_batch(name, {input, {}});
     std::vector<int> all(input.texts.size());
     std::iota(all.begin(), all.end(), 0);

@@ -119,8 +119,12 @@ def test_it_is_pickled_by_its_arguments():
     (dict(method="raw", layer=99), "has no layer 99"),
     (dict(target="plurall"), "plural"),
     (dict(top=0), "`top` 0"),
+    (dict(top=2.5), "`top` 2.5"),
+    (dict(top="3"), "`top` 3"),
+    (dict(row="0,1"), "several rows"),
     (dict(keep=["values"]), "`keep` values"),
     (dict(threads=0), "`threads` 0"),
+    (dict(threads="2"), "`threads` 2"),
     (dict(tokenizer=print), "`tokenizer`"),
 ])
 def test_what_cannot_work_is_refused_when_it_is_made(words, message):
@@ -196,6 +200,58 @@ def test_a_live_model_says_what_it_cannot_do(live):
         hw.Attributor(model, "gradient", tokenizer=tokenizer, against=1)
     with pytest.raises(hw.Error, match="`rule` integrated"):
         hw.Attributor(model, rule="integrated", tokenizer=tokenizer)
+
+
+@pytest.mark.parametrize("truncate", [False, True])
+def test_a_text_with_more_tokens_than_a_live_roberta_has_positions_spoils_no_other(truncate):
+    """RoBERTa has two positions fewer than its config says."""
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(hw.models()["facts"])
+    model = transformers.RobertaForSequenceClassification(transformers.RobertaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=34))
+    attribute = hw.Attributor(model, "rollout", tokenizer=tokenizer, truncate=truncate)
+    texts = [" red" * count for count in (1, 28, 30, 31, 32, 33, 34, 90)]
+    counts = [len(ids) for ids in tokenizer(texts)["input_ids"]]
+    assert 32 in counts and 33 in counts
+    found = attribute({"text": texts})
+    for count, length, error in zip(counts, found["length"], found["error"]):
+        if count <= 32 or truncate:
+            assert error is None and length == min(count, 32)
+        else:
+            assert f"the text has {count} tokens, expected at most 32" in error
+
+
+def test_a_text_at_which_a_live_model_fails_spoils_no_other(live):
+    model, tokenizer = live
+
+    def refuse(module, words):
+        if words[0].shape[1] > 12:
+            raise RuntimeError("out of memory\nmore of this")
+    attribute = hw.Attributor(model, "rollout", tokenizer=tokenizer)
+    texts = ["the keys", "the dogs " * 10, "a dog"]
+    expected = attribute({"text": texts})
+    with_hook = model.get_input_embeddings().register_forward_pre_hook(refuse)
+    try:
+        found = attribute({"text": texts})
+    finally:
+        with_hook.remove()
+    assert found["error"][0] is None and found["error"][2] is None
+    assert "cannot run this text (out of memory)" in found["error"][1] and found["values"][1] is None
+    for k in (0, 2):
+        np.testing.assert_allclose(found["values"][k], expected["values"][k], atol=2e-6)
+
+
+def test_columns_that_come_twice_or_are_of_other_lengths_are_refused():
+    pandas = pytest.importorskip("pandas")
+    attribute = hw.Attributor("verb-number", "rollout", keep=["id"])
+    with pytest.raises(hw.Error, match="column 'id' has 1 entries, expected 2, as 'text'"):
+        attribute({"text": ["a dog", "the dog"], "id": [1]})
+    twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"]), pa.array([1])], names=["text", "text", "id"])
+    for batch in (twice, pandas.DataFrame([["a", "b", 1]], columns=["text", "text", "id"])):
+        with pytest.raises(hw.Error, match="several columns 'text'"):
+            attribute(batch)
 
 
 @pytest.mark.parametrize("method", ["gradient", "relevance"])

@@ -118,6 +118,30 @@ def test_moments_do_not_depend_on_how_values_are_cut(pairs, seed):
         np.testing.assert_allclose(moments.mean, np.mean(np.float64(values)), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e-7, 1, 1e9, 1e30])
+def test_intervals_do_not_depend_on_the_scale(scale):
+    """Gradients of a sure model are as small as 1e-9."""
+    values = np.float64(np.float32(np.random.default_rng(0).normal(1, 0.5, 50) * scale))
+    table = {}
+    add_values(table, ["x"], np.zeros(50, np.int64), values)
+    assert table["x"].mean == pytest.approx(values.mean(), rel=1e-14)
+    assert table["x"].error == pytest.approx(values.std(ddof=1) / 50 ** 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_what_has_no_mean_is_refused(value):
+    with pytest.raises(hw.Error, match="no numbers"):
+        add_values({}, ["x"], np.zeros(2, np.int64), np.array([1.0, value]))
+
+
+def test_a_summary_of_another_version_is_refused(folder, tmp_path):
+    hw.summarise(folder).save(tmp_path / "x.json")
+    text = (tmp_path / "x.json").read_text().replace('"headwater_summary": 2', '"headwater_summary": 1')
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(hw.Error, match="another version"):
+        hw.summarise(tmp_path / "x.json")
+
+
 def test_a_constant_has_no_spread():
     moments = Moments()
     table = {}

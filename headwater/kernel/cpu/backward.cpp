@@ -9,6 +9,7 @@
 // clang-format on
 #include "headwater/kernel/cpu/backward_activation-inl.h"
 #include "headwater/kernel/cpu/backward_attention-inl.h"
+#include "headwater/kernel/cpu/backward_bias-inl.h"
 #include "headwater/kernel/cpu/backward_norm-inl.h"
 #include "headwater/kernel/cpu/targets.h"
 #include "hwy/highway.h"
@@ -18,8 +19,8 @@ namespace headwater::kernel {
 namespace HWY_NAMESPACE {
 
 BackwardKernels backward_kernels() {
-  return {layer_norm_backward, rms_norm_backward, activation_backward, gated_backward,
-          attention_backward};
+  return {layer_norm_backward, rms_norm_backward,  activation_backward,
+          gated_backward,      attention_backward, weighted_sum};
 }
 
 }  // namespace HWY_NAMESPACE

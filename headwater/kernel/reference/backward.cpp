@@ -218,11 +218,19 @@ void attention(const Attention& in, MatrixView gradient, const AttentionRule& ru
   copy_down(dv, out.values);
 }
 
+double weighted_sum(MatrixView x, std::span<const float> weight) {
+  double sum = 0;
+  for (int t = 0; t < x.rows(); ++t)
+    for (size_t d = 0; d < weight.size(); ++d) sum += double{x.row(t)[d]} * weight[d];
+  return sum;
+}
+
 }  // namespace
 }  // namespace plain
 
 BackwardKernels reference_backward() {
-  return {plain::layer_norm, plain::rms_norm, plain::activation, plain::gated, plain::attention};
+  return {plain::layer_norm, plain::rms_norm,  plain::activation,
+          plain::gated,      plain::attention, plain::weighted_sum};
 }
 
 }  // namespace headwater::kernel

@@ -10,8 +10,8 @@ from ..arguments import Layers
 from ..errors import Error
 from .folder import FolderModel
 from .row import Answer
-from .settings import make_settings
-from .table import COLUMNS, column_of, like, of_frame
+from .settings import is_count, make_settings
+from .table import COLUMNS, check_lengths, column_of, like, of_frame
 
 if TYPE_CHECKING:
     import torch
@@ -59,8 +59,8 @@ class Attributor:
                                residual=residual, discard=discard, order=order, empty=empty, divide=divide,
                                layers=layers, threads=threads)
         if threads is not None:
-            if threads < 1:
-                raise Error(f"`threads` {threads}: expected 1 or more; leave it out for all cores")
+            if not is_count(threads):
+                raise Error(f"`threads` {threads}: expected a whole number, 1 or more; leave it out for all cores")
             _engine.set_threads(threads)
         self.settings = make_settings(method, row, target, against, rule, layer, top, truncate, dict(
             preset=preset, fuse=fuse, head=head, residual=residual, discard=discard, order=order, empty=empty,
@@ -100,6 +100,7 @@ class Attributor:
         texts = column_of(batch, self.column)
         for name in self.keep:
             column_of(batch, name)
+        check_lengths(batch, self.column, self.keep)
         if rank is not None:
             self._model.use_device(rank)
         answers: list[Answer] = self._model.answers(texts)

@@ -16,6 +16,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ..errors import Error
 from .inputs import Block
+from .row import is_unicode
 from .table import arrow_type, pyarrow
 from .words import counted
 
@@ -155,7 +156,7 @@ def fitted(value: Any, kind: Any) -> Any:
     if value is None:
         return None
     if kind == "json":
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        value, kind = json.dumps(value, ensure_ascii=False, sort_keys=True), arrow.string()
     if kind == arrow.float64() and type(value) in (int, float):
         return float(value)
     expected = {arrow.int64(): int, arrow.bool_(): bool, arrow.string(): str, arrow.float64(): float}.get(kind)
@@ -163,6 +164,8 @@ def fitted(value: Any, kind: Any) -> Any:
         raise ValueError(f"is {json.dumps(value, default=repr)[:40]}, expected {kind}, as in the first rows")
     if kind == arrow.int64() and not -2**63 <= value < 2**63:
         raise ValueError("does not fit into 64 bits")
+    if isinstance(value, str) and not is_unicode(value):
+        raise ValueError("is no Unicode text (it holds other bytes than UTF-8, or half of a surrogate pair)")
     return value
 
 

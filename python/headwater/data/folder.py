@@ -22,6 +22,9 @@ class FolderModel:
         self.name, self.settings = name, settings
         self.model = _engine.Model(name, ignore_code)
         try:
+            if not self.model.reads_texts:
+                raise Error(f"{name}: reads no texts (it is a model of images, or its folder has no tokenizer), expected one "
+                            "that does; give another, or save its tokenizer beside it with save_pretrained")
             self._prepare()
         except Error as wrong:
             raise Error(self.named(str(wrong))) from None

@@ -8,10 +8,13 @@ import json
 import os
 import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence
 
 from ..errors import Error
+from .beginning import check_text, is_gzip_name
+from .parquet_rows import lists_of, open_parquet, type_of
 from .settings import nearest
 from .table import pyarrow
 
@@ -61,17 +64,23 @@ class File:
         self.place, self.path, self.columns = path, name or path, list(columns)
         self.kind = kind or checked_kind(path)
         self._names: list[str] = []  # of the first line of CSV and TSV
-        self.array = self.kind == ".jsonl" and self._is_array()
         try:
+            if self.kind != ".parquet":
+                check_text(self.place, self.path)
+            self.array = self.kind == ".jsonl" and self._is_array()
             self.types = self._types()
             self.count = self._count()
-        except (gzip.BadGzipFile, EOFError) as wrong:
+        except (gzip.BadGzipFile, EOFError, zlib.error) as wrong:
             raise Error(f"{self.path}: cannot be unpacked ({wrong}); check the file") from None
 
     # -- what there is
 
     def _missing(self, names: Sequence[str]) -> None:
+        if not names:
+            raise Error(f"{self.path}: has no columns, expected '{self.columns[0]}'; the first line of CSV and TSV names them")
         for name in self.columns:
+            if list(names).count(name) > 1:
+                raise Error(f"{self.path}: has several columns '{name}', expected one; rename the others")
             if name not in names:
                 if any(NOT_UTF8.search(one) for one in names):
                     raise Error(f"{self.path}: is not UTF-8; convert it, for example with iconv")
@@ -80,11 +89,9 @@ class File:
 
     def _types(self) -> dict[str, Any]:
         if self.kind == ".parquet":
-            schema = self._parquet().schema_arrow
+            schema = open_parquet(self.place, self.path).schema_arrow
             self._missing(schema.names)
-            kinds = {name: schema.field(name).type for name in self.columns}
-            return {name: kind.value_type if pyarrow().types.is_dictionary(kind) else kind
-                    for name, kind in kinds.items()}
+            return {name: type_of(schema.field(name).type) for name in self.columns}
         if self.kind == ".txt":
             self._missing(["text"])
         if self.kind in (".csv", ".tsv"):
@@ -106,7 +113,7 @@ class File:
 
     def _count(self) -> int:
         if self.kind == ".parquet":
-            return int(self._parquet().metadata.num_rows)
+            return int(open_parquet(self.place, self.path).metadata.num_rows)
         with self._open() as file:
             count = sum(1 for _ in self._records(file))
         return max(0, count - 1) if self.kind in (".csv", ".tsv") else count
@@ -143,7 +150,7 @@ class File:
         return [record[self._names.index(name)] for name in self.columns], None
 
     def _parquet_rows(self, first: int, wanted: Wanted) -> Iterator[Values | None]:
-        file = self._parquet()
+        file = open_parquet(self.place, self.path)
         for group in range(file.num_row_groups):
             count = file.metadata.row_group(group).num_rows
             if not wanted.any(first, count):
@@ -151,34 +158,22 @@ class File:
                 first += count
                 continue
             for batch in file.iter_batches(4096, [group], self.columns):
-                columns = [batch.column(batch.schema.get_field_index(name)).to_pylist() for name in self.columns]
-                for values in zip(*columns):
-                    yield (list(values), None) if wanted.row(first) else None
+                for values in zip(*lists_of(batch, self.columns, self.path)):
+                    yield utf8((list(values), None)) if wanted.row(first) else None
                     first += 1
 
     # -- how it is opened
 
-    def _parquet(self) -> Any:
-        pyarrow()
-        import pyarrow.parquet as parquet
-        try:
-            return parquet.ParquetFile(self.place)
-        except (OSError, ValueError) as wrong:
-            raise Error(f"{self.path}: cannot be read as Parquet ({str(wrong).splitlines()[0]}); check the file") from None
-
     def _open(self) -> Any:
         # utf-8-sig: spreadsheets put a mark before the first name
-        opened: Any = gzip.open if self.place.lower().endswith(".gz") else open
+        opened: Any = gzip.open if is_gzip_name(self.place) else open
         return opened(self.place, "rt", encoding="utf-8-sig", errors="surrogateescape",
                       newline="" if self.kind in (".csv", ".tsv") else "\n")
 
     def _is_array(self) -> bool:
         """Whether the file is one JSON array, and not a line for each row."""
-        try:
-            with self._open() as file:
-                first = next((line for line in file if line.strip()), "").strip()
-        except (gzip.BadGzipFile, EOFError):
-            return False  # said when it is read
+        with self._open() as file:
+            first = next((line for line in file if line.strip()), "").strip()
         return first.startswith("[") and not isinstance(parsed(first), list) or (
             isinstance(read := parsed(first), list) and all(isinstance(one, dict) for one in read))
 
@@ -199,7 +194,7 @@ class File:
 def utf8(row: Values) -> Values:
     """The row, with what is wrong with it if its file has other bytes than UTF-8 there."""
     if any(isinstance(value, str) and NOT_UTF8.search(value) for value in row[0]):
-        return row[0], "is not UTF-8, expected that; convert the file, for example with iconv"
+        return row[0], "is not UTF-8, expected that; convert the input, for example with iconv"
     return row
 
 
@@ -209,7 +204,7 @@ def parsed(record: Any) -> Any:
         return record
     try:
         return json.loads(record)
-    except ValueError:
+    except (ValueError, RecursionError):  # which lists within lists within lists raise
         return None
 
 

@@ -16,6 +16,8 @@ from .settings import Settings
 
 TOKENS_AT_ONCE = 16384  # with padding
 TEXTS_AT_ONCE = 256
+FAILURES = (Error, RuntimeError, IndexError)  # of one text, or of too many at once
+BROKEN: Any = getattr(torch, "AcceleratorError", ())  # a GPU that will run nothing any more
 
 
 class LiveModel:
@@ -35,7 +37,7 @@ class LiveModel:
         self.module, self.settings = model.eval(), settings
         self.tokenizer: Any = tokenizer
         self.name = str(getattr(getattr(model, "config", None), "name_or_path", "") or type(model).__name__)
-        self.longest: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+        self.longest = longest_of(model)
         if getattr(tokenizer, "pad_token", None) is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 
@@ -77,18 +79,22 @@ class LiveModel:
         found, wrong = self.encoded(texts)
         answers = {k: Answer(error=error) for k, error in wrong.items()}
         for some in by_length({k: len(one["input_ids"]) for k, one in found.items()}):
-            try:
-                answers |= self.run({k: found[k] for k in some}, texts)
-            except Error as error:
-                if len(some) == 1:
-                    answers[some[0]] = Answer(error=str(error))
-                    continue
-                for k in some:  # one of them is wrong, and the others are not
-                    try:
-                        answers |= self.run({k: found[k]}, texts)
-                    except Error as own:
-                        answers[k] = Answer(error=str(own))
+            answers |= self.answered({k: found[k] for k in some}, texts)
         return [answers[k] for k in range(len(texts))]
+
+    def answered(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
+        """The answers for some texts, also for those that fail."""
+        try:
+            return self.run(encoded, texts)
+        except FAILURES as failure:
+            if isinstance(failure, BROKEN):
+                raise
+            if len(encoded) == 1:
+                return {k: Answer(error=said(self.name, failure)) for k in encoded}
+        out: dict[int, Answer] = {}
+        for k, one in encoded.items():  # one of them is wrong, and the others are not
+            out |= self.answered({k: one}, texts)
+        return out
 
     def run(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
         """The answers for some texts, in one pass of the model."""
@@ -132,6 +138,25 @@ class LiveModel:
                                    row=None if rows[0] == "mean" else int(rows[0]), target=name, probability=probability,
                                    top=self.settings.top)
         return answers
+
+
+def longest_of(model: torch.nn.Module) -> int | None:
+    """How many tokens a text may have, if the model says so: as many as it has positions. RoBERTa and its relatives count
+    them from the number after that of padding."""
+    most: int | None = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+    for name, module in model.named_modules():
+        if name.rsplit(".", 1)[-1] == "position_embeddings" and isinstance(module, torch.nn.Embedding):
+            own = module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+            most = own if most is None else min(most, own)
+    return most
+
+
+def said(name: str, failure: Exception) -> str:
+    """What failed, in one line: ours as it is, PyTorch's with the name of the model."""
+    if isinstance(failure, Error):
+        return str(failure)
+    line = next(iter(str(failure).splitlines()), "") or type(failure).__name__
+    return f"{name}: cannot run this text ({line}); try it in the model itself"
 
 
 def target_of(item: Any, output: Any, at: int, real: torch.Tensor | None, method: str) -> tuple[str, float | None]:

@@ -1,7 +1,8 @@
 """Counts, sums and sums of squares that merge exactly, in any order.
 
-A value counts as the nearest multiple of 2^-40, and so does its square. Sums of these are whole numbers, which have no
-rounding: parts of a data set can be added in any order, and give the same numbers as the whole.
+A value is a whole number of units of 2^-149, as every float is, and its square one of 2^-298. Sums of these have no
+rounding, however large or small the values: parts of a data set can be added in any order, and give the same numbers as
+the whole. What is smaller than a unit, which only doubles can be, is cut off.
 """
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from typing import Any, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..errors import Error
 from .student import quantile
 
-BITS = 40
-LARGEST = 2.0 ** 22  # of what is added with 64 bits; larger numbers take a slower way
+BITS = 149
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -24,7 +25,7 @@ class Moments:
     __slots__ = ("count", "total", "squares")
 
     def __init__(self, count: int = 0, total: int = 0, squares: int = 0):
-        self.count, self.total, self.squares = count, total, squares  # the sums in units of 2^-40
+        self.count, self.total, self.squares = count, total, squares  # the sums in their units
 
     def add(self, other: Moments) -> None:
         self.count += other.count
@@ -33,7 +34,7 @@ class Moments:
 
     @property
     def mean(self) -> float:
-        return self.total / self.count / 2 ** BITS if self.count else math.nan
+        return self.total / (self.count << BITS) if self.count else math.nan
 
     @property
     def error(self) -> float:
@@ -41,8 +42,8 @@ class Moments:
         if self.count < 2:
             return math.nan
         # In whole numbers up to here, so that nothing cancels.
-        spread = self.squares * self.count * 2 ** BITS - self.total ** 2
-        return math.sqrt(max(0, spread) / (self.count - 1) / self.count) / math.sqrt(self.count) / 2.0 ** BITS
+        spread = self.squares * self.count - self.total ** 2
+        return math.sqrt(max(0, spread) / (self.count ** 2 * (self.count - 1) << 2 * BITS))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -66,31 +67,33 @@ class Moments:
         return iter((self.count, self.total, self.squares))
 
 
-def whole(values: Floats) -> list[Any] | Places:
-    """The values in units of 2^-40, rounded; as Python's numbers if 64 bits might not hold them."""
-    scaled = values * 2.0 ** BITS
-    if not len(values) or float(np.abs(values).max()) < LARGEST:
-        return np.rint(scaled).astype(np.int64)
-    return [int(value) for value in np.rint(scaled)]
-
-
-def sums(units: list[Any] | Places, places: Places, count: int) -> list[int]:
-    """The sum of the units of each place, without overflow."""
-    if isinstance(units, list):
-        out = [0] * count
-        for unit, place in zip(units, places):
-            out[place] += unit
-        return out
-    high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    np.add.at(high, places, units >> 32)
-    np.add.at(low, places, units & (2 ** 32 - 1))
-    return [(int(a) << 32) + int(b) for a, b in zip(high, low)]
+def sums(values: Floats, places: Places, count: int, bits: int) -> list[int]:
+    """The sum of the values of each place, in units of 2^-bits, in whole numbers: those of one exponent at a time."""
+    mantissas, exponents = np.frexp(values)
+    shifts = exponents + (bits - 53)
+    units = (mantissas * 2.0 ** 53).astype(np.int64) >> np.clip(-shifts, 0, 63)
+    shifts = np.maximum(shifts, 0)
+    out = [0] * count
+    for shift in np.unique(shifts):
+        chosen = shifts == shift
+        where, inverse = np.unique(places[chosen], return_inverse=True)
+        high, low = np.zeros(len(where), np.int64), np.zeros(len(where), np.int64)
+        np.add.at(high, inverse, units[chosen] >> 32)  # in halves, so that 64 bits hold the sums of 2^31 values
+        np.add.at(low, inverse, units[chosen] & (2 ** 32 - 1))
+        for place, a, b in zip(where.tolist(), high.tolist(), low.tolist()):
+            out[place] += (a << 32) + b << int(shift)
+    return out
 
 
 def add_values(table: dict[Hashable, Moments], keys: Sequence[Hashable], places: Places, values: Floats) -> None:
     """Adds values[i] to the moments of keys[places[i]]."""
     counts = np.bincount(places, minlength=len(keys))
-    totals, squares = (sums(whole(numbers), places, len(keys)) for numbers in (values, values * values))
+    with np.errstate(over="ignore"):
+        squared = np.square(values)
+    if not np.isfinite(squared).all():
+        raise Error("summarise: the blocks hold values that are no numbers, or too large to be squared; run `headwater "
+                    "attribute` again")
+    totals, squares = sums(values, places, len(keys), BITS), sums(squared, places, len(keys), 2 * BITS)
     for key, count, total, square in zip(keys, counts, totals, squares):
         if count:
             table.setdefault(key, Moments()).add(Moments(int(count), total, square))

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .parquet_rows import list_of
+
 MOST_IDS = 100_000  # that are looked at for one that comes twice, so that memory does not grow
 
 
@@ -17,7 +19,7 @@ class Outcome:
 
     def add(self, table: Any) -> None:
         """Adds a block by its columns id and error."""
-        ids = table["id"].to_pylist()
+        ids = list_of(table["id"].combine_chunks())
         for name, error in zip(ids, table["error"].to_pylist()):
             if error is not None:
                 self.failed += 1

@@ -46,8 +46,14 @@ def not_a_text(value: Any) -> str | None:
         return "is missing, expected a text; give one"
     if not isinstance(value, str):
         return f"is no text (its type is {type(value).__name__}), expected one; convert the column first"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
+    if not is_unicode(value):
         return "is no Unicode text (it holds half of a surrogate pair); repair it first"
     return None
+
+
+def is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import operator
+import re
 from typing import Any, Mapping, Sequence
 
 from .. import _engine
@@ -59,6 +61,14 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"; did you mean '{found[0]}'?" if found else f"; there are {', '.join(known)}"
 
 
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number, 1 or more."""
+    try:
+        return operator.index(value) >= 1
+    except TypeError:
+        return False
+
+
 def make_settings(method: str, row: int | str | None, target: str | int, against: str | int, rule: str | None,
                   layer: int, top: int | None, truncate: bool, words: Mapping[str, Any]) -> Settings:
     """The settings. Raises headwater.Error for a word that the method cannot use."""
@@ -84,15 +94,15 @@ def make_settings(method: str, row: int | str | None, target: str | int, against
     if str(row) == "all":
         raise Error("`row` all: gives a matrix for each text, expected one output token; give a number, cls, last, mask "
                     "or mean")
-    if isinstance(row, (list, tuple)):
+    if isinstance(row, (list, tuple)) or re.fullmatch(r"-?[0-9]+(\s*,\s*-?[0-9]+)+", str(row)):
         raise Error(f"`row` {row}: several rows were given, expected one; run once for each")
-    if top is not None and top < 1:
-        raise Error(f"`top` {top}: expected 1 or more; leave it out for all values")
+    if top is not None and not is_count(top):
+        raise Error(f"`top` {top}: expected a whole number, 1 or more; leave it out for all values")
     layers = given.get("layers")
     if layers is not None and not isinstance(layers, str):
         from ..arguments import layers_text
         given["layers"] = layers_text(layers)
-    made = Settings(method, None if row is None else str(row), str(target), str(against), rule or "", layer, top,
-                    truncate, tuple(sorted(given.items())))
+    made = Settings(method, None if row is None else str(row), str(target), str(against), rule or "", layer,
+                    None if top is None else operator.index(top), truncate, tuple(sorted(given.items())))
     made.engine_options(made.row)  # raises for an option that is wrong
     return made

@@ -17,6 +17,7 @@ from .words import counted
 KINDS = ("token", "position", "text", "part")
 MEASURES = ("sum", "largest", "half", "entropy")  # of a text
 OF_WHOLE_TEXTS = ("text", "part")  # kinds that need all values of a text
+FORMAT = 2  # of the JSON: what its numbers are
 NO_MATTER = ("rows", "block", "column", "id", "keep")  # settings that change no value
 
 
@@ -58,7 +59,7 @@ class DataSummary:
         lengths = np.diff(lists.offsets.to_numpy()) if hasattr(lists, "offsets") else np.zeros(0, np.int64)
         values = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
         rows = np.repeat(np.arange(len(table)), lengths)
-        groups = [None] * len(table) if self.by is None else [as_text(value) for value in table[self.by].to_pylist()]
+        groups = [None] * len(table) if self.by is None else texts_of(table[self.by])
         tokens = table["tokens"].combine_chunks().flatten().to_pylist()
         if "positions" in table.column_names:
             positions = table["positions"].combine_chunks().flatten().to_pylist()
@@ -229,7 +230,7 @@ class DataSummary:
                                key=lambda row: (str(row[0]), str(row[1]))) for kind, table in self._tables.items()}
         if self.cut:
             tables |= {kind: [] for kind in OF_WHOLE_TEXTS}
-        return json.dumps(dict(headwater_summary=1, notes=self.notes, settings=self.settings, by=self.by,
+        return json.dumps(dict(headwater_summary=FORMAT, notes=self.notes, settings=self.settings, by=self.by,
                                parts=self.parts, texts=self.texts, failed=self.failed, cut=self.cut,
                                targets=dict(sorted(self.targets.items())), **tables), ensure_ascii=False)
 
@@ -238,6 +239,8 @@ class DataSummary:
         """The summary that `to_json` wrote."""
         try:
             read = json.loads(text)
+            if read["headwater_summary"] != FORMAT:
+                raise ValueError("it is of another version")
             out = DataSummary(read["settings"], read["by"], read["parts"])
             out.texts, out.failed, out.cut = int(read["texts"]), int(read["failed"]), int(read["cut"])
             out.targets = {str(name): int(count) for name, count in read["targets"].items()}
@@ -268,6 +271,14 @@ class DataSummary:
 
     def __repr__(self) -> str:
         return f"<headwater.DataSummary of {self.texts} texts, {self.failed} failed>"
+
+
+def texts_of(column: Any) -> list[str | None]:
+    """The values of a column as names of groups. Times are written by Arrow: Python's have no nanoseconds."""
+    arrow = pyarrow()
+    if arrow.types.is_temporal(column.type):
+        column = column.cast(arrow.string())
+    return [as_text(value) for value in column.to_pylist()]
 
 
 def as_text(value: Any) -> str | None:

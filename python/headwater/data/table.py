@@ -35,6 +35,8 @@ def is_frame(batch: Any, library: str) -> bool:
 def of_frame(batch: Any, names: Sequence[str]) -> tuple[Any, Callable[[Any], Any]]:
     """Columns of a frame as a pyarrow table, and what makes a frame of a table again; other batches as they are."""
     if is_frame(batch, "pandas"):
+        for name in names:
+            refuse_twice(list(batch.columns), name)
         some = batch[[name for name in names if name in batch.columns]]
         return pyarrow().Table.from_pandas(some, preserve_index=False), lambda table: table.to_pandas().set_index(batch.index)
     if is_frame(batch, "polars"):
@@ -53,12 +55,18 @@ def names_of(batch: Any) -> list[str]:
                 "table or a DataFrame; give one of these")
 
 
+def refuse_twice(names: Sequence[str], name: str) -> None:
+    if list(names).count(name) > 1:
+        raise Error(f"batch: has several columns '{name}', expected one; rename the others")
+
+
 def column_of(batch: Any, name: str) -> list[Any]:
     """A column as a list of Python objects."""
     names = names_of(batch)
     if name not in names:
         from .settings import nearest
         raise Error(f"batch: has no column '{name}'{nearest(name, names)}")
+    refuse_twice(names, name)
     found = batch[name]
     if isinstance(found, (str, bytes)):
         raise Error(f"column '{name}': is one value, expected a list with one for each row; give a list, and to "
@@ -66,6 +74,14 @@ def column_of(batch: Any, name: str) -> list[Any]:
     if is_table(batch):
         return list(found.to_pylist())
     return found.tolist() if isinstance(found, np.ndarray) else list(found)
+
+
+def check_lengths(batch: Any, column: str, keep: Sequence[str]) -> None:
+    """Raises headwater.Error if a column that is kept has more or fewer entries than the texts."""
+    for name in keep:
+        if len(batch[name]) != len(batch[column]):
+            raise Error(f"batch: column '{name}' has {len(batch[name]):,} entries, expected {len(batch[column]):,}, as "
+                        f"'{column}'; give one for each row")
 
 
 def arrow_type(name: str, method: str) -> Any:
