@@ -9,14 +9,10 @@ from PIL import Image
 
 from commands import environment
 from serving import Client
+from watch import Watch
 
+# That a run may sleep, and that it may work; or ten times the work that it needs without a fault.
 SECONDS = float(os.environ.get("FAULT_SECONDS", "10"))
-BUSY = 6  # as many times longer may a run take while others use the machine too, and ten times what it took without a fault
-
-
-def is_busy():
-    """Whether more wants to run than there are processors, so that seconds on the clock say little."""
-    return os.getloadavg()[0] > os.cpu_count()
 
 
 def is_whole_picture(name, data):
@@ -45,7 +41,7 @@ class Run:
         options = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
         self.answered = None  # what is wrong with the answers of a server
         self.line = command.line(inputs, outputs)
-        self.process = subprocess.Popen(self.line, stderr=subprocess.PIPE,
+        self.process = subprocess.Popen(self.line, stderr=subprocess.PIPE, start_new_session=True,
                                         env=environment(**(env or {})), **options)
 
     def wrong(self, printed=True):
@@ -55,22 +51,25 @@ class Run:
             return self.wrong_again()
         return wrong
 
+    def watched(self, process):
+        return Watch(process.pid, SECONDS, max(SECONDS, 10 * self.command.work))
+
     def wrong_again(self):
         """What is wrong if the same line goes on with nothing in its way."""
-        done = subprocess.run(self.line, stdin=subprocess.DEVNULL, capture_output=True, env=environment(), timeout=60)
+        again = subprocess.Popen(self.line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 start_new_session=True, env=environment())
+        with self.watched(again) as watch:
+            _, said = again.communicate()
         files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
-        if done.returncode != 0 or files != self.command.files:
-            return f"run again: status {done.returncode}, {sorted(files)}, {done.stderr[-300:]!r}"
+        if again.returncode != 0 or files != self.command.files:
+            return f"run again: {watch.wrong or ''} status {again.returncode}, {sorted(files)}, {said[-300:]!r}"
         return None
 
     def wrong_end(self, printed):
-        seconds = max(SECONDS * BUSY, 10 * self.command.seconds) if is_busy() else SECONDS
-        try:
-            shown, said = self.served(seconds) if self.command.serves() else self.process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.communicate()
-            return f"still runs after {seconds:.0f} s"
+        with self.watched(self.process) as watch:
+            shown, said = self.served() if self.command.serves() else self.process.communicate()
+        if watch.wrong:
+            return watch.wrong
         status = self.process.returncode
         self.status, self.said = status, said
         files = {path.name: path.read_bytes() for path in self.outputs.iterdir()}
@@ -96,9 +95,9 @@ class Run:
             return self.wrong_files(files, finished=False)
         return f"ended with {signal.Signals(-status).name if status < 0 else status}: {said[-600:]!r}"
 
-    def served(self, seconds):
+    def served(self):
         """Asks a server, and ends it."""
-        client = Client(self.process, seconds)
+        client = Client(self.process)
         client.find()
         self.answered = client.wrong(self.command.answer, self.recovers)
         shown, said = client.end(signalled=bool(self.may_die_by))
