@@ -330,3 +330,27 @@ def test_what_cannot_be_printed_is_one_sentence(rows, tmp_path):
                               preexec_fn=lambda: os.close(closed))
         assert done.returncode == status and done.stdout == "", (closed, done.stdout, done.stderr)
     assert len(bytes_in(tmp_path / "out")) == 2
+
+
+@pytest.mark.parametrize("failing", ["raise MemoryError", "raise RuntimeError(\"can't allocate lock\")", "later()",
+                                     "Later(); raise MemoryError"])
+def test_where_memory_ends_there_is_one_sentence(failing):
+    program = f"""
+import headwater.data.command as command
+class Later:
+    def __del__(self):
+        raise MemoryError
+def later():
+    try:
+        raise MemoryError
+    except MemoryError:
+        return {{}}["a table that was not made"]
+def done(words):
+    {failing}
+command.done = done
+command.main(["attribute"])
+"""
+    around = line()[1]
+    ended = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True)
+    assert ended.returncode == 1 and ended.stdout == "", ended
+    assert ended.stderr == "headwater: out of memory, expected room for a block of rows; take fewer with --block\n"

@@ -186,15 +186,27 @@ class NoPandas:
             raise ModuleNotFoundError("pandas is not used by this command", name=name)
 
 
-def is_out_of_memory(wrong: BaseException) -> bool:
-    """Python 3.11 raises SystemError where its own stack cannot grow, and RuntimeError where a lock of an import cannot."""
-    return isinstance(wrong, (MemoryError, SystemError)) or str(wrong) == "can't allocate lock"
+def is_out_of_memory(wrong: BaseException | None) -> bool:
+    """Python 3.11 raises SystemError where its own stack cannot grow, and RuntimeError where a lock of an import cannot.
+    What a package raises while it handles one of these has the same cause."""
+    while wrong is not None:
+        if isinstance(wrong, (MemoryError, SystemError)) or str(wrong) == "can't allocate lock":
+            return True
+        wrong = wrong.__cause__ or wrong.__context__
+    return False
+
+
+def say_unraisable(wrong: Any) -> None:
+    """Keeps a finaliser that had no memory from writing lines of its own: it changes no result."""
+    if not is_out_of_memory(wrong.exc_value):
+        sys.__unraisablehook__(wrong)
 
 
 def main(words: Sequence[str] | None = None) -> Any:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
     fill_closed()
     sys.meta_path.insert(0, NoPandas)
+    sys.unraisablehook = say_unraisable
     try:
         sys.exit(run(list(sys.argv[1:] if words is None else words)))
     except Exception as wrong:
