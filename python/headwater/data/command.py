@@ -148,14 +148,26 @@ def run(words: Sequence[str]) -> int:
     except ImportError as wrong:
         return say(f"{wrong.name or 'a package'}: could not be loaded ({one_line(wrong)}); install it again", 1)
     except Exception as wrong:
-        arrow = sys.modules.get("pyarrow")
-        if arrow is None or not isinstance(wrong, arrow.lib.ArrowException):
+        if is_out_of_memory(wrong):
             raise
-        return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+        arrow = sys.modules.get("pyarrow")
+        if arrow is not None and isinstance(wrong, arrow.lib.ArrowException):
+            return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+        # Such as OpenSSL's ValueError, which says anything but that there was no memory.
+        return say(f"{type(wrong).__name__} in {place_of(wrong)} was not expected ({one_line(wrong)}); run the same line "
+                   "again, and report it if it comes back", 1)
 
 
 def one_line(wrong: BaseException) -> str:
     return " ".join(str(wrong).split())
+
+
+def place_of(wrong: BaseException) -> str:
+    """The file and line that raised it."""
+    at = wrong.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else "headwater"
 
 
 def say(message: str, status: int) -> int:
