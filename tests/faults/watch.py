@@ -26,7 +26,11 @@ def group_members(group):
 
 def wants_a_processor(folder):
     """Whether a thread of a process runs, would like to, or waits for a disk."""
-    return any((about := fields(thread / "stat")) and about[0] in "RD" for thread in folder.glob("task/*"))
+    try:
+        threads = list((folder / "task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # it has ended
+    return any((about := fields(thread / "stat")) and about[0] in "RD" for thread in threads)
 
 
 class Watch:
