@@ -32,11 +32,14 @@ def is_whole_picture(name, data):
 class Run:
     """One command under one fault. `wrong` waits for its end and judges it.
 
-    `recovers`: a server answers a second question. `finishes`: the same line goes on from there, if its command can."""
+    `recovers`: a server answers a second question. `finishes`: the same line goes on from there, if its command can.
+    `any_words`: it may fail with any words and status, as long as what it leaves is whole."""
 
-    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, recovers=False, finishes=True, **options):
+    def __init__(self, command, inputs, outputs, env=None, may_die_by=(), fonts_may_differ=False, recovers=False, finishes=True,
+                 any_words=False, **options):
         self.command, self.outputs, self.may_die_by = command, outputs, may_die_by
         self.fonts_may_differ, self.recovers, self.finishes = fonts_may_differ, recovers, finishes
+        self.any_words = any_words
         outputs.mkdir(parents=True, exist_ok=True)
         options = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
         # Where memory fails, packages raise errors of any kind; elsewhere one that nobody expected is a fault of ours.
@@ -87,8 +90,10 @@ class Run:
             if printed and shown != self.command.printed and not listed and not self.command.serves():
                 return f"exit 0, but other bytes on standard output: {shown[:300]!r}"
             return self.wrong_files(files, finished=True)
+        if self.any_words:
+            return self.wrong_files(files, finished=False, killed=True)
         interrupted = status == 130 and self.command.in_python() and signal.SIGINT in self.may_die_by
-        if self.command.in_python() and said.endswith(b"KeyboardInterrupt\n") and b"data/command.py" not in said:
+        if self.command.in_python() and b"KeyboardInterrupt" in said and b"data/command.py" not in said:
             return self.wrong_files(files, finished=False)  # while Python starts, its own words
         if status in (1, 2) or interrupted:
             lines = said.decode(errors="replace").splitlines()
