@@ -27,6 +27,7 @@ tcp::acceptor listen_on(asio::io_context& context, const ServerOptions& options)
     return try_port(options.port);
   } catch (const boost::system::system_error& error) {
     if (options.or_any_port) return try_port(0);
+    if (error.code() == boost::system::errc::too_many_files_open) throw;
     fail("port {}: could not be opened ({}), expected one that is free; choose another with `port`",
          options.port, error.code().message());
   }
@@ -63,6 +64,9 @@ struct Server::State {
       accept();
     });
   }
+
+  // A server that could accept nobody would leave its first caller waiting for ever.
+  void check_room_for_a_connection() { tcp::socket(context).open(tcp::v4()); }
 
   // The connection that has waited longest for its request makes room for a new one.
   void make_room() {
@@ -103,10 +107,16 @@ struct Server::State {
   Worker worker{};  // ends before everything that its jobs use
 };
 
-Server::Server(Answerer& answerer, const ServerOptions& options)
+Server::Server(Answerer& answerer, const ServerOptions& options) try
     : state_(std::make_unique<State>(answerer, options)) {
   if (options.stop_on_signals) state_->stop_on_signals();
+  state_->check_room_for_a_connection();
   state_->accept();
+} catch (const boost::system::system_error& error) {
+  fail(
+      "the server could not start ({}), expected some files to open besides its own; raise the "
+      "limit with ulimit -n",
+      error.code().message());
 }
 
 Server::~Server() {

@@ -2,6 +2,7 @@
 import importlib.util
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tests/python"))
 
 from attention import softmax_rows
 from serving import Client, answer
+from watch import Watch
 
 PACKAGE = importlib.util.find_spec("headwater") is not None
 SENTENCE = "The keys to the cabinet"
@@ -31,6 +33,7 @@ class Command:
     printed: bytes = b""
     answer: bytes = b""  # of a server
     seconds: float = 0.0  # that it takes when nothing goes wrong
+    work: float = 0.0  # its seconds of processor time
 
     def __str__(self):
         return " ".join(self.words)
@@ -139,17 +142,24 @@ def result(command, inputs, place):
     """What a run gives when nothing goes wrong: its exit status, files, standard output, and the answer of a server."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    process = subprocess.Popen(command.line(inputs, place), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-    said = b""
-    if command.serves():
-        client = Client(process, 60)
-        client.find()
-        said = answer(client.host, client.token, 60)
-        client.end()
-        shown = b""
-    else:
-        shown, _ = process.communicate(timeout=120)
+    process = subprocess.Popen(command.line(inputs, place), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+                               start_new_session=True)
+    shown = said = b""
+    with Watch(process.pid, asleep=60, work=600):
+        if command.serves():
+            client = Client(process)
+            client.find()
+            said = answer(client.host, client.token)
+            client.end()
+        else:
+            shown, _ = process.communicate()
     return process.returncode, {path.name: path.read_bytes() for path in place.iterdir()}, shown, said
+
+
+def children_worked():
+    """Seconds of processor time of all that has ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def prepared(inputs, scratch, wanted="", share=slice(None)):
@@ -161,9 +171,9 @@ def prepared(inputs, scratch, wanted="", share=slice(None)):
             continue
         # In the trials' own folder: a page names the files of its command line.
         first = result(command, inputs, scratch / "out")
-        begun = time.monotonic()
+        begun, worked = time.monotonic(), children_worked()
         second = result(command, inputs, scratch / "out")
-        command.seconds = time.monotonic() - begun
+        command.seconds, command.work = time.monotonic() - begun, children_worked() - worked
         if first != second:
             raise SystemExit(f"two runs of the same line differ: {command}")
         if first[0] not in (0, 1, 2):

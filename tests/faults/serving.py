@@ -2,25 +2,20 @@
 import http.client
 import json
 import re
-import select
 import signal
-import subprocess
-import time
 
 QUESTION = json.dumps({"model": "verb-number", "text": "The keys to the cabinet", "row": "cls"})
 ADDRESS = re.compile(rb"http://(127\.0\.0\.1:(\d+))/#token=([0-9a-f]{32})")
 
 
-def answer(host, token, seconds):
-    """The last line of the answer to QUESTION; b"" if the connection was dropped, None if there is no answer."""
+def answer(host, token, seconds=None):
+    """The last line of the answer to QUESTION; b"" if the connection was dropped, or if there is none in `seconds`."""
     connection = http.client.HTTPConnection(host, timeout=seconds)
     try:
         connection.request("POST", "/ask", QUESTION, {"Origin": f"http://{host}", "Content-Type": "application/json",
                                                       "X-Headwater-Token": token})
         response = connection.getresponse()
         return response.read().splitlines()[-1] if response.status == 200 else b""
-    except TimeoutError:
-        return None
     except (OSError, http.client.HTTPException, IndexError):
         return b""
     finally:
@@ -37,23 +32,21 @@ def is_sentence(line):
 
 
 class Client:
-    """Talks to a server that was started, and ends it."""
+    """Talks to a server that was started, and ends it. It waits as long as the server lives: a watch ends one that hangs."""
 
-    def __init__(self, process, seconds):
-        self.process, self.seconds, self.shown = process, seconds, b""
+    def __init__(self, process):
+        self.process, self.shown = process, b""
         self.host = self.token = None
 
     def find(self):
         """Waits for its address, or for its end."""
         if self.process.stdout is None:
             return
-        end = time.monotonic() + self.seconds
-        while b"\n" not in self.shown and time.monotonic() < end:
-            if select.select([self.process.stdout], [], [], 0.2)[0]:
-                some = self.process.stdout.read1(4096)
-                if not some:
-                    return
-                self.shown += some
+        while b"\n" not in self.shown:
+            some = self.process.stdout.read1(4096)
+            if not some:
+                return
+            self.shown += some
         if found := ADDRESS.search(self.shown):
             self.host, self.token = found[1].decode(), found[3].decode()
 
@@ -61,27 +54,19 @@ class Client:
         """What is wrong with its answers, or None. `recovers`: a second question is answered right."""
         if self.host is None:
             return None
-        first = answer(self.host, self.token, self.seconds / 2)
-        if recovers and first is None:
-            return f"does not answer in {self.seconds / 2:.0f} s"
+        # Where a fault lasts, it need not answer, only end when it is told to.
+        first = answer(self.host, self.token, None if recovers else 5)
         if first and first != right and not is_sentence(first):
             return f"answers with {first[:300]!r}"
         if recovers and first != right and self.process.poll() is None:
-            second = answer(self.host, self.token, self.seconds / 2)
+            second = answer(self.host, self.token)
             if second != right and self.process.poll() is None:
                 return f"answers the second time with {second[:300]!r}"
         return None
 
     def end(self, signalled=False):
-        """(standard output, standard error) of the rest. Raises TimeoutExpired if it does not end.
-
-        `signalled`: it was told to end before, and does so without a second signal."""
-        if signalled:
-            return self.process.communicate(timeout=self.seconds)
-        if self.host is None:  # nobody knows where it is: it ends by itself
-            try:
-                return self.process.communicate(timeout=self.seconds)
-            except subprocess.TimeoutExpired:
-                pass
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.communicate(timeout=self.seconds)
+        """(standard output, standard error) of the rest. `signalled`: it was told to end before, and does so without a second
+        signal; where nobody knows its address, it ends by itself."""
+        if not signalled and self.host is not None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate()

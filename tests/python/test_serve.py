@@ -2,6 +2,7 @@
 import base64
 import json
 import re
+import resource
 import signal
 import subprocess
 import urllib.error
@@ -69,6 +70,20 @@ def test_what_cannot_be_served_is_one_sentence():
     with served("verb-number") as (_, origin, _):
         port = origin.rsplit(":", 1)[1]
         assert "choose another with --port" in fails(1, "serve", "verb-number", "--port", port)
+
+
+@pytest.mark.parametrize("files", range(4, 16))
+def test_where_few_files_may_be_open_it_answers_or_does_not_start(files):
+    process = subprocess.Popen([HEADWATER, "serve", "verb-number", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+    address = re.search(r"(http://127\.0\.0\.1:\d+)/#token=([0-9a-f]{32})", process.stdout.readline())
+    if address:
+        answers = answer(address.groups(), model="verb-number", text="The keys", row="cls")
+        process.terminate()
+        assert {"page", "error"} & answers[-1].keys() and process.wait() == 0
+    else:
+        said = process.communicate()[1]
+        assert process.returncode == 1 and said.count("\n") == 1 and "Too many open files" in said and "ulimit -n" in said, said
 
 
 def test_an_answer_is_the_command_s(server):

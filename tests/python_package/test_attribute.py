@@ -330,3 +330,38 @@ def test_what_cannot_be_printed_is_one_sentence(rows, tmp_path):
                               preexec_fn=lambda: os.close(closed))
         assert done.returncode == status and done.stdout == "", (closed, done.stdout, done.stderr)
     assert len(bytes_in(tmp_path / "out")) == 2
+
+
+def ended_by(failing):
+    """How the command ends where its work runs this statement."""
+    program = f"""
+import headwater.data.command as command
+class Later:
+    def __del__(self):
+        raise MemoryError
+def later():
+    try:
+        raise MemoryError
+    except MemoryError:
+        return {{}}["a table that was not made"]
+def done(words):
+    {failing}
+command.done = done
+command.main(["attribute"])
+"""
+    return subprocess.run([sys.executable, "-c", program], env=line()[1], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("failing", ["raise MemoryError", "raise RuntimeError(\"can't allocate lock\")", "later()",
+                                     "Later(); raise MemoryError"])
+def test_where_memory_ends_there_is_one_sentence(failing):
+    ended = ended_by(failing)
+    assert ended.returncode == 1 and ended.stdout == "", ended
+    assert ended.stderr == "headwater: out of memory, expected room for a block of rows; take fewer with --block\n"
+
+
+def test_what_nobody_expected_is_one_sentence_that_says_where():
+    ended = ended_by("raise ValueError('[digital envelope routines] unsupported')")
+    assert ended.returncode == 1 and ended.stdout == ""
+    assert ended.stderr == ("headwater: ValueError in <string>:12 was not expected ([digital envelope routines] unsupported); "
+                            "run the same line again, and report it if it comes back\n")

@@ -14,11 +14,10 @@
 
 #define HEADWATER_LEFT_OUT \
   ((HWY_AVX3 - 1) | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#ifdef HEADWATER_FEW_TARGETS
-#define HWY_DISABLED_TARGETS (HEADWATER_LEFT_OUT | HWY_SSSE3)
-#else
-#define HWY_DISABLED_TARGETS HEADWATER_LEFT_OUT
+#ifndef HEADWATER_ALSO_LEFT_OUT  // by builds with sanitizers
+#define HEADWATER_ALSO_LEFT_OUT 0
 #endif
+#define HWY_DISABLED_TARGETS (HEADWATER_LEFT_OUT | HEADWATER_ALSO_LEFT_OUT)
 
 // Also the baseline that any machine of this kind has, so that it is tested on every machine.
 #define HWY_COMPILE_ALL_ATTAINABLE

@@ -148,14 +148,26 @@ def run(words: Sequence[str]) -> int:
     except ImportError as wrong:
         return say(f"{wrong.name or 'a package'}: could not be loaded ({one_line(wrong)}); install it again", 1)
     except Exception as wrong:
-        arrow = sys.modules.get("pyarrow")
-        if arrow is None or not isinstance(wrong, arrow.lib.ArrowException):
+        if is_out_of_memory(wrong):
             raise
-        return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+        arrow = sys.modules.get("pyarrow")
+        if arrow is not None and isinstance(wrong, arrow.lib.ArrowException):
+            return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+        # Such as OpenSSL's ValueError, which says anything but that there was no memory.
+        return say(f"{type(wrong).__name__} in {place_of(wrong)} was not expected ({one_line(wrong)}); run the same line "
+                   "again, and report it if it comes back", 1)
 
 
 def one_line(wrong: BaseException) -> str:
     return " ".join(str(wrong).split())
+
+
+def place_of(wrong: BaseException) -> str:
+    """The file and line that raised it."""
+    at = wrong.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else "headwater"
 
 
 def say(message: str, status: int) -> int:
@@ -186,15 +198,27 @@ class NoPandas:
             raise ModuleNotFoundError("pandas is not used by this command", name=name)
 
 
-def is_out_of_memory(wrong: BaseException) -> bool:
-    """Python 3.11 raises SystemError where its own stack cannot grow, and RuntimeError where a lock of an import cannot."""
-    return isinstance(wrong, (MemoryError, SystemError)) or str(wrong) == "can't allocate lock"
+def is_out_of_memory(wrong: BaseException | None) -> bool:
+    """Python 3.11 raises SystemError where its own stack cannot grow, and RuntimeError where a lock of an import cannot.
+    What a package raises while it handles one of these has the same cause."""
+    while wrong is not None:
+        if isinstance(wrong, (MemoryError, SystemError)) or str(wrong) == "can't allocate lock":
+            return True
+        wrong = wrong.__cause__ or wrong.__context__
+    return False
+
+
+def say_unraisable(wrong: Any) -> None:
+    """Keeps a finaliser that had no memory from writing lines of its own: it changes no result."""
+    if not is_out_of_memory(wrong.exc_value):
+        sys.__unraisablehook__(wrong)
 
 
 def main(words: Sequence[str] | None = None) -> Any:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
     fill_closed()
     sys.meta_path.insert(0, NoPandas)
+    sys.unraisablehook = say_unraisable
     try:
         sys.exit(run(list(sys.argv[1:] if words is None else words)))
     except Exception as wrong:
