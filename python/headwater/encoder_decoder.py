@@ -126,6 +126,7 @@ def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequen
         place, text = prompt_of(places, rows, encoder[0]), 0
     else:
         place = text = within(item, len(decoder[0]))
+    check_shapes(encoder, decoder, cross)
     real, target = keep_of(attention_mask, place), keep_of(decoder_attention_mask, text)
 
     def maps(layers: Sequence[Array], rows: NumPyArray | None, columns: NumPyArray | None, item: int) -> Maps:
@@ -137,6 +138,20 @@ def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequen
 
     return compose(maps(encoder, real, real, place), len(encoder), maps(decoder, target, target, text),
                    maps(cross, target, real, text), len(cross), Kind(encoder[0]), source_tokens, target_tokens, words)
+
+
+def check_shapes(encoder: Sequence[Array], decoder: Sequence[Array], cross: Sequence[Array]) -> None:
+    """Raises unless all layers are [B, H, rows, columns] over the same source and target: some models return windows."""
+    source, target = (list(getattr(one[0], "shape", [0]))[-1] for one in (encoder, decoder))
+    expected = {"encoder": [source, source], "decoder": [target, target], "cross": [target, source]}
+    names = {"encoder": "source, source", "decoder": "target, target", "cross": "target, source"}
+    for name, layers in zip(expected, (encoder, decoder, cross)):
+        for k, layer in enumerate(layers):
+            shape = list(getattr(layer, "shape", []))
+            if len(shape) != 4 or shape[2:] != expected[name]:
+                found = f"has shape {shape}" if shape else f"is a {type(layer).__name__}"
+                raise Error(f"output: layer {k} of its {name} attention {found}, expected [items, heads, "
+                            f"{names[name]}] in all layers; attention within windows cannot be joined with the rest")
 
 
 def keep_of(mask: Any, item: int) -> NumPyArray | None:

@@ -143,6 +143,8 @@ def test_an_encoder_that_cannot_be_recorded_is_not_replaced_by_the_decoder():
         for ask in (seen.rollout, seen.encoder_decoder):
             with pytest.raises(hw.Error, match="ran without attention|longformer_self_attn has 4 queries"):
                 ask()
+        with torch.no_grad(), pytest.raises(hw.Error, match="layer 0 of its encoder attention has shape"):
+            hw.encoder_decoder(model(**inputs, output_attentions=True), item=0)
 
 
 def test_a_pass_that_an_exception_stopped_does_not_count():

@@ -152,7 +152,7 @@ def run(words: Sequence[str]) -> int:
             raise
         arrow = sys.modules.get("pyarrow")
         if arrow is not None and isinstance(wrong, arrow.lib.ArrowException):
-            return say(f"Arrow, which reads and writes Parquet, gave up ({one_line(wrong)}); run the same line again", 1)
+            return say(f"Arrow, which reads and writes Parquet, failed ({one_line(wrong)}); run the same line again", 1)
         # Such as OpenSSL's ValueError, which says anything but that there was no memory.
         return say(f"{type(wrong).__name__} in {place_of(wrong)} was not expected ({one_line(wrong)}); run the same line "
                    "again, and report it if it comes back", 1)

@@ -15,6 +15,7 @@ from torch import Tensor
 from ..errors import Error
 from . import switches
 from .away import put_away
+from .by_formula import blocked, check_formula
 from .log_sums import kept_by
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
@@ -114,6 +115,8 @@ def eager_of(module: torch.nn.Module) -> Callable[..., Any]:
 
 
 def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any]:
+    known = is_known(original)
+
     def attention(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
                   *args: Any, **words: Any) -> Any:
         owners = [capture for capture in list(users) if capture._wants(module)]
@@ -145,6 +148,8 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
             finally:
                 for thread in threads:
                     thread.deaf -= 1
+            if not known:
+                check_formula(name, record, value, out)
         if record.sinks is not None and not shows_sinks(module, query, key, value, attention_mask, words):
             record.sinks = None
         if out.requires_grad:
@@ -156,6 +161,12 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
         return out, weights
 
     return attention
+
+
+def is_known(function: Any) -> bool:
+    """Whether an attention function is eager attention, or one of transformers' own. Others may compute anything."""
+    function = getattr(function, "func", function)  # of a partial
+    return function is None or str(getattr(function, "__module__", "")).startswith("transformers.")
 
 
 sinks_shown: dict[Any, bool] = {}
@@ -200,6 +211,8 @@ def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, ma
         record.mask = packed_mask(packed, bool(causal), int(words.get("sliding_window") or 0))
     elif mask is not None and mask.ndim == 4:
         record.mask = mask[..., :length]
+        if key == "eager" and mask.dtype == torch.bool:
+            record.mask = record.mask.to(query.dtype)  # which eager attention adds to the scores as 1 and 0
     elif key == "eager":
         record.causal = False  # its mask says it all
     elif "flash" in key:  # looks back from the last key; its mask is for padding only
@@ -260,37 +273,3 @@ def flash_mask(mask: Tensor, record: Record, queries: int, keys: int) -> Tensor:
         j = torch.arange(keys, device=mask.device)
         seen = seen & ((j <= i) & (j > i - record.window) if record.window else j <= i)
     return seen
-
-
-def blocked(record: Record, value: Tensor) -> Tensor:
-    """Eager attention's output [B, Q, H, d], block by block, for soft caps and sinks, which sdpa does not support."""
-    if torch.is_grad_enabled() and (record.q.requires_grad or value.requires_grad):
-        return differentiable(record, value)
-    batch, heads, queries, _ = record.q.shape
-    out = torch.empty(batch, queries, heads, value.shape[-1], dtype=value.dtype, device=value.device)
-    group = heads // value.shape[1]
-    for item in range(batch):
-        for some, block in record.probabilities(item, range(queries), None, None, range(heads)):
-            keys = slice(block.low, block.low + block.values.shape[-1])
-            values = value[item, [head // group for head in some], keys]
-            out[item, block.first:block.first + block.count, some.start:some.stop] = torch.matmul(
-                block.values.to(value.dtype), values).transpose(0, 1)
-    return out
-
-
-def differentiable(record: Record, value: Tensor) -> Tensor:
-    """The same as one expression, for a backward pass."""
-    group = record.heads // value.shape[1]
-    keys, values = record.k.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
-    scores = torch.matmul(record.q, keys.transpose(-1, -2)) * record.scale
-    if record.softcap is not None:
-        scores = torch.tanh(scores / record.softcap) * record.softcap
-    for added in (record.bias, record.mask):
-        if added is not None:
-            scores = scores.masked_fill(~added, float("-inf")) if added.dtype == torch.bool else scores + added
-    if record.sinks is not None:
-        sinks = record.sinks.view(1, -1, 1, 1).expand(scores.shape[0], -1, scores.shape[2], 1)
-        probabilities = torch.softmax(torch.cat([scores, sinks.to(scores.dtype)], -1).float(), -1)[..., :-1]
-    else:
-        probabilities = torch.softmax(scores.float(), -1)
-    return torch.matmul(probabilities.to(values.dtype), values).transpose(1, 2).contiguous()

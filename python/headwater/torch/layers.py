@@ -17,6 +17,7 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
     """
     name = run.stack.name
     check_repeats(run, modules, repeated)
+    check_order(run)
     layers: list[tuple[str, str, Record | None]] = [(entry.name, entry.kind, entry.record) for entry in run.entries]
     if not partial:
         layers = with_silent(run, layers, modules)
@@ -77,6 +78,15 @@ def check_repeats(run: Run, modules: dict[str, torch.nn.Module], repeated: str) 
                 "one, run the model once for each")
 
 
+def check_order(run: Run) -> None:
+    """Raises if layers were given the same tensors, as branches are, so that none reads what another wrote."""
+    found = next((entry for entry in run.entries if entry.twin), None)
+    if found is not None and found.record is not None and any(entry.name.startswith(f"{found.twin}.") or
+                                                              entry.name == found.twin for entry in run.entries):
+        raise Error(f"capture: {found.name} was given the same input as {found.twin}, expected what that returned: they run "
+                    "side by side, so their maps cannot be multiplied; choose one with `pattern` when you capture")
+
+
 def with_silent(run: Run, layers: list[tuple[str, str, Record | None]],
                 modules: dict[str, torch.nn.Module]) -> list[tuple[str, str, Record | None]]:
     """The layers with those that ran among them and had no attention at all, in the order of time."""
@@ -123,11 +133,20 @@ def check_shapes(run: Run, records: list[Record], names: list[str], copies: int 
     for entry in run.entries:
         call = run.layer_call(entry)
         shape = entry.entering.get(call[0]) if call is not None else None
+        if shape is not None and len(shape) == 3 and entry.record is not None and among_channels(entry.record):
+            raise Error(f"capture: {entry.name} looks like attention among {length} channels, expected tokens; its heads are "
+                        f"{length} wide, and there are as many tokens: run it with another number of them to find out")
         if shape is not None and entry.record is not None and not fits(shape, batch, length) and \
                 not (len(shape) == 4 and copies == shape[0] and fits(shape[1:], batch, length)):
             raise Error(f"capture: {entry.name} attended within {batch} x {length} items x tokens, but its layer was "
                         f"given {list(shape)}: attention within windows or frames gives no map over all tokens; "
                         "headwater cannot join them")
+
+
+def among_channels(record: Record) -> bool:
+    """Whether what a layer attends among may be the numbers of a head: as many as tokens, side by side in memory."""
+    query = record.query
+    return query is not None and query.shape[-1] == query.shape[-2] > 1 and query.stride(-2) == 1 != query.stride(-1)
 
 
 def fits(shape: tuple[int, ...], batch: int, length: int) -> bool:

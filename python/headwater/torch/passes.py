@@ -75,6 +75,7 @@ class Entry:
     told: list[dict[str, Any]]  # by the calls around it, the innermost first
     entering: dict[int, tuple[int, ...]]  # the shape of what each of these calls was given, by its number
     across: bool  # cross attention
+    twin: str = ""  # the layer beside its own that was given the very same tensors
 
 
 @dataclass
@@ -106,6 +107,7 @@ class Pass:
     caches: list[weakref.ref[Any]] = field(default_factory=list)  # the one that it was given, the one that it returned
     call: Call | None = None  # what it was given, unless generate() made it or a cache came with it
     glimpse: Tensor | None = None  # some numbers of its output
+    given: dict[tuple[int, str], tuple[Frame, list[Any]]] = field(default_factory=dict)  # by caller and list: its last layer
 
 
 def is_attention(module: torch.nn.Module) -> bool:
@@ -117,6 +119,12 @@ def is_attention(module: torch.nn.Module) -> bool:
 def in_backward() -> bool:
     """Whether autograd is running: gradient checkpointing then calls layers a second time."""
     return bool(torch._C._current_graph_task_id() != -1)
+
+
+def in_vmap() -> bool:
+    """Whether torch.func.vmap is running, whose tensors are parts of a batch that nobody can keep."""
+    from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
+    return any(one.key().name == "Vmap" for one in retrieve_all_functorch_interpreters())
 
 
 known_parameters: dict[type[torch.nn.Module], tuple[str, ...]] = {}
@@ -309,8 +317,22 @@ class Frames:
             record.leave_cache(current.before)
         if record is not None:
             record.note_state()
+        twins = [self._twin(current, one) for one in around if one.above is not None and one.module in self._numbered]
         current.entries.append(Entry(name, kind, way, frame.number, [(one.number, one.name) for one in around[::-1]],
-                                     record, [one.tells() for one in around], entering, across))
+                                     record, [one.tells() for one in around], entering, across, next(filter(None, twins), "")))
+
+    def _twin(self, current: Pass, layer: Frame) -> str:
+        """The layer before, if it was given the very same tensors: then it runs beside this one, and not before it."""
+        assert layer.above is not None
+        place, given = (layer.above.number, layer.name.rpartition(".")[0]), given_to(layer)
+        before = current.given.get(place)
+        if before is None or before[0] is not layer:
+            current.given[place] = layer, given
+        if before is None or before[0] is layer or before[0].name == layer.name or not given or len(given) != len(before[1]):
+            return ""
+        same = all(one() is not None and one() is other() and version == now
+                   for (one, version), (other, now) in zip(before[1], given))
+        return before[0].name if same else ""
 
 
 def glimpse_of(output: Any) -> Tensor | None:
@@ -319,6 +341,17 @@ def glimpse_of(output: Any) -> Tensor | None:
     if not isinstance(logits, Tensor) or logits.ndim not in (2, 3) or not logits.is_floating_point():
         return None
     return (logits if logits.ndim == 2 else logits[:, -1]).detach().clone()
+
+
+def given_to(frame: Frame) -> list[tuple[weakref.ref[Tensor], int]]:
+    """The tensors that a call was given, with how often they were written to; none if it may have been given more."""
+    found: list[tuple[weakref.ref[Tensor], int]] = []
+    for one in [*frame.args, *frame.words.values()]:
+        if isinstance(one, Tensor) and not one.is_inference():
+            found.append((weakref.ref(one), one._version))
+        elif one is not None and not isinstance(one, (bool, int, float, str)):
+            return []
+    return found
 
 
 def shape_of(frame: Frame) -> tuple[int, ...] | None:

@@ -8,6 +8,7 @@ head, and returns their mean as before.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -34,9 +35,18 @@ def begin(capture: Recording) -> None:
             F.scaled_dot_product_attention = attention
             torch.backends.mha.set_fastpath_enabled(False)  # it would bypass the patch
         users.append(capture)
+    replace_names(capture)
     for module in capture._names:
         if isinstance(module, torch.nn.MultiheadAttention) and capture._frames.wanted(module):
             switches.replace(capture, module, "forward", functools.partial(asked_for_weights, module))
+
+
+def replace_names(capture: Recording) -> None:
+    """Also where the files of a model's classes imported the function by its name, or keep it under one of their own."""
+    files = {kind.__module__ for module in capture._names for kind in type(module).__mro__}
+    for file in [sys.modules[name] for name in files if name in sys.modules and not name.startswith("torch.")]:
+        for name in [name for name, value in vars(file).items() if value is sdpa or value is attention]:
+            switches.replace(capture, file, name, lambda _: attention)
 
 
 def end(capture: Recording) -> None:

@@ -126,6 +126,8 @@ class Record:
         if self.is_bare:
             raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
                         "keep='inputs'")
+        if self.device.type == "meta":
+            raise Error("capture: the model ran on the meta device, which has no numbers, expected its weights; load them")
         if not all(map(is_as_it_was, self._borrowed(), self.states)):
             raise Error(f"{self.name or 'capture'}: its queries, keys or masks were overwritten after it ran, expected "
                         "them unchanged: the model, or something after it, reuses their memory; capture with "

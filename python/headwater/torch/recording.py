@@ -17,7 +17,7 @@ from ..source import Source
 from . import eager, interface, patch, switches
 from .answer import Answer, answer_of
 from .maps import Maps
-from .passes import Frames, Generated, Pass, arguments_of, glimpse_of, raised
+from .passes import Frames, Generated, Pass, arguments_of, glimpse_of, in_vmap, raised
 from .quiet import watched
 from .record import Record
 from .stacks import Layout, Stack, listed, stacks_of
@@ -199,7 +199,11 @@ class Recording:
     def _wants(self, module: torch.nn.Module) -> bool:
         """Whether a call of attention that this module makes now is to be recorded."""
         thread = self._frames.thread
-        return thread.current is not None and not thread.deaf and self._frames.wanted(module)
+        wanted = thread.current is not None and not thread.deaf and self._frames.wanted(module)
+        if wanted and in_vmap():
+            raise Error(f"{type(module).__name__}: runs under torch.func.vmap, expected plain tensors; capture the model on a "
+                        "batch without vmap")
+        return wanted
 
     def _asked_for_weights(self, words: dict[str, Any]) -> bool:
         """Whether the caller wants the model to return its weights."""
