@@ -236,7 +236,7 @@ def test_dropout_caches_and_outputs_that_change_are_refused():
 
 @pytest.mark.parametrize("words, sentence", [
     (dict(target=9), "there is no `target` 9"),
-    (dict(target="nobody"), "is no class"),
+    (dict(target="nobody"), "is not a class"),
     (dict(target=1, against=1), "is the target itself"),
     (dict(rule="frozne"), "unknown rule 'frozne'"),
     (dict(rule="integrated"), "knows no mask token"),
