@@ -11,6 +11,7 @@
 #include "headwater/core/fail.h"
 #include "headwater/core/nearest.h"
 #include "headwater/core/quoted.h"
+#include "headwater/layer/resolve.h"
 #include "headwater/model/tokenizer/base64.h"
 
 namespace headwater::server {

@@ -281,7 +281,8 @@ std::vector<Generated> generate(int count, const OpenText& open, const Options& 
       const int own = static_cast<int>(next->prompt().ids.size()) + Writer::count_of(*next, how);
       if (!texts.empty() && own > positions_at_once - positions) break;
       auto writer = std::make_unique<Writer>(*next, options, how);
-      texts.push_back({static_cast<size_t>(opened), own, std::move(next), std::move(writer)});
+      texts.push_back(
+          {static_cast<size_t>(opened), own, std::exchange(next, nullptr), std::move(writer)});
       positions += own;
       ++opened;
     }

@@ -102,7 +102,7 @@ std::optional<std::string> snapshot_of(const fs::path& model, const std::string&
 
 std::string hub_cache() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
-    if (const std::string given = folder_in(name); !given.empty()) return given;
+    if (std::string given = folder_in(name); !given.empty()) return given;
   if (const std::string home = folder_in("HF_HOME"); !home.empty())
     return (fs::path(home) / "hub").string();
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");

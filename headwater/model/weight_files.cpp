@@ -61,8 +61,7 @@ std::string variant_of(const std::string& name, const std::string& stem, const s
     if (!name.starts_with(before) || !name.ends_with(after) ||
         name.size() <= before.size() + after.size())
       continue;
-    const std::string variant =
-        name.substr(before.size(), name.size() - before.size() - after.size());
+    std::string variant = name.substr(before.size(), name.size() - before.size() - after.size());
     // "model.fp16-00001-of-00002.safetensors" is a shard, for which there is an index.
     if (variant.find_first_of(".-") == std::string::npos) return variant;
   }

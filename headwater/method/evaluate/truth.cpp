@@ -31,8 +31,9 @@ std::vector<bool> true_patches(const Description& described, const ImageBox& box
   const double height = picture.seen.height / picture.rows;
   bool any = false;
   for (int k = 0; k < picture.rows * picture.columns; ++k) {
-    const double x = picture.seen.x + (k % picture.columns + 0.5) * width - box.x;
-    const double y = picture.seen.y + (k / picture.columns + 0.5) * height - box.y;
+    const int row = k / picture.columns, column = k % picture.columns;
+    const double x = picture.seen.x + (column + 0.5) * width - box.x;
+    const double y = picture.seen.y + (row + 0.5) * height - box.y;
     if (x < 0 || y < 0 || x >= box.width || y >= box.height) continue;
     out[static_cast<size_t>(picture.prefix + k)] = any = true;
   }

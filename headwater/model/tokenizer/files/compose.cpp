@@ -130,7 +130,7 @@ class Composer {
   }
 
   std::string byte_level() const {
-    const std::string bytes = fmt::format(
+    std::string bytes = fmt::format(
         R"({{"type":"ByteLevel","add_prefix_space":{},"trim_offsets":true,"use_regex":{}}})",
         kind_.name != "CLIP" && flag("add_prefix_space", false), kind_.name != "Qwen2");
     if (kind_.name == "CLIP")
