@@ -79,7 +79,7 @@ void Deliverer::deliver(const std::vector<Result>& results, bool list) const {
   options.title = title_;
   options.colours = colours_;
   std::vector<std::string> warnings;
-  std::set<std::string> told;  // what was said about one picture need not be said about the next
+  std::set<std::string> told;  // already said: a note is not repeated for the next picture
   options.warn = [&](const std::string& path, const std::string& warning) {
     if (told.insert(warning).second) warnings.push_back(path + ": " + warning);
   };

@@ -14,8 +14,9 @@ class Deliverer {
   /// Checks that every output can be written, so that no work is lost. Throws Error.
   explicit Deliverer(const OutputOptions& output, Filter filter = {});
 
-  /// Writes the results to the outputs, or shows them if there are none. `list`: as a list, even of
-  /// one. Throws Error if that fails; a file is then whole or as it was.
+  /// Writes the results to the outputs, or shows them if there are none. With `list`, even one
+  /// result is written as a list. Throws Error if that fails; every file is then either complete or
+  /// unchanged.
   void deliver(const std::vector<Result>& results, bool list = false) const;
   void deliver(Result result) const;
 
@@ -30,7 +31,7 @@ class Deliverer {
 /// The columns of the terminal, or of $COLUMNS, or 80.
 int width_of_terminal();
 
-/// Puts a text on standard output. Throws Error if it does not get there whole.
+/// Writes a text to standard output. Throws Error if not all of it could be written.
 void print(const std::string& text);
 
 }  // namespace headwater::cli

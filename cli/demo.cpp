@@ -48,7 +48,7 @@ class Tour {
   void list(const char* name, const char* about) {
     say(fmt::format("  {:<24} {}", place(name), about));
   }
-  /// `words` is the command that makes the same.
+  /// `words` is the command that makes the same picture.
   void picture(const char* name, Result result, const char* about, const std::string& words) {
     {
       const DrawingGuard guard(place(name));
@@ -77,7 +77,7 @@ class Tour {
   WriteOptions page_;
 };
 
-// Of all layers, for a page that lets its reader choose.
+// Shows all layers, for a page whose reader can choose among them.
 Attribution with_layers(Source& source, Options options) {
   options.row = {};
   Attribution result = rollout(source, options);

@@ -5,7 +5,7 @@
 namespace headwater::cli {
 namespace {
 
-constexpr size_t names_width = 28;  // of the names on the left
+constexpr size_t names_width = 28;  // the column of names on the left
 
 constexpr const char* about = "headwater traces a transformer's output back to its input tokens.";
 constexpr const char* examples =
@@ -18,7 +18,7 @@ constexpr const char* examples =
     "  headwater compare bert.npz --by discard -o sweep.png\n"
     "'headwater help COMMAND' shows the options of a command.\n";
 
-// The text in lines of at most `width`, all but the first behind `indent` spaces.
+// The text in lines of at most `width`, all but the first indented by `indent` spaces.
 std::string wrapped(const std::string& text, size_t width, size_t indent) {
   std::string out;
   size_t column = 0;

@@ -53,7 +53,7 @@ int main(int count, char** words) {
   headwater::cli::handle_signals();
   try {
     return run(count, words);
-  } catch (const std::bad_alloc&) {  // also of a message that there was no memory for
+  } catch (const std::bad_alloc&) {  // also when the message itself needs memory
     headwater::cli::explain_lack_of_memory();
     return 1;
   }

@@ -16,10 +16,10 @@ struct Option {
   std::string value;  // what the help shows for its value; "" for a flag, which has none
   std::string about;
   std::string group;  // the heading in the help; "" keeps the option out of the help
-  /// Stores what was typed ("" for a flag). Throws Error (usage) for a value that nobody knows. It
-  /// reads no files and changes nothing outside its command.
+  /// Stores what was typed ("" for a flag). Throws Error (usage) for an unknown value. It reads no
+  /// files and changes nothing outside its command.
   std::function<void(const std::string& text)> take;
-  bool several = false;                   // takes every value that was typed, not just the last
+  bool several = false;                   // takes every value typed, not just the last
   std::vector<std::string_view> words{};  // values that shells complete
   bool names_models = false;              // shells also complete the names of models
   std::string required{};                 // what was expected, if the option must be given

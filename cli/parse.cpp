@@ -195,7 +195,7 @@ Request parse(int count, const char* const* typed) {
   }
   if (!left.empty()) {
     const std::vector<std::string> names = entry.option_names();
-    // The one that a command declares first is its usual input.
+    // The option that a command declares first is its usual input.
     const auto input = std::ranges::find_if(
         names, [](const std::string& name) { return name == "--text" || name == "--prompt"; });
     if (left[0].find(' ') != std::string::npos && input != names.end())

@@ -48,7 +48,8 @@ void clean_up_and_die(int number) {
 
 void explain_shortened_file(int number, siginfo_t* about, void*) {
   const char* file = mapped_file_at(about->si_addr);
-  // A file past those that have a name here, or one that a library mapped, such as a font.
+  // Either more files are mapped than names are recorded here, or a library mapped it, such as a
+  // font.
   if (!file && about->si_code == BUS_ADRERR) file = "one of its files";
   if (!file) return clean_up_and_die(number);
   remove_unfinished_files();
@@ -78,7 +79,7 @@ DrawingGuard::DrawingGuard(const std::string& path) : standard_error_(stderr) {
   const size_t length = std::min(line.size(), sizeof drawn - 1);
   std::memcpy(drawn, line.data(), length);
   drawn[length] = 0;
-  // A stream without a descriptor: there may be none to spare.
+  // A stream without a descriptor: none may be left.
   cookie_io_functions_t drop = {};
   drop.write = [](void*, const char*, size_t size) { return static_cast<ssize_t>(size); };
   nowhere_ = fopencookie(nullptr, "w", drop);

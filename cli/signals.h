@@ -11,15 +11,15 @@ namespace headwater::cli {
 /// From now on an interrupt removes unfinished files, a file that grows past the limit is an error
 /// of writing, and an input that is shortened while it is read ends the command with a sentence.
 /// Signals that the caller ignores stay ignored.
-/// An exception for want of memory that nobody can catch ends it with a sentence too.
+/// Running out of memory where no exception can be caught also ends it with a sentence.
 void handle_signals();
 
-/// The sentence for it, written without using any.
+/// Writes that sentence without allocating.
 void explain_lack_of_memory() noexcept;
 
 /// While it lives, a crash inside the libraries that draw ends the command with a sentence about
-/// `path`, and what they print is dropped: GLib and fontconfig abort where memory or a thread is
-/// missing, and fontconfig retries forever.
+/// `path`, and what they print is dropped: GLib and fontconfig abort when they cannot get memory or
+/// a thread, and fontconfig retries forever.
 class DrawingGuard {
  public:
   explicit DrawingGuard(const std::string& path);

@@ -100,7 +100,7 @@ class Examples {
   }
 
  private:
-  // Adds the line to what goes wrong with an example.
+  // Adds the line number to an error about an example.
   template <class Work>
   void on_line(const LabelledInput& input, Work work) const {
     try {

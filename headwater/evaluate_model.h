@@ -27,9 +27,9 @@ Against parse_against(std::string_view text);
 struct ModelEvaluation {
   std::string examples;      // a file as in method/evaluate/examples.h; "": the model's own
   std::optional<int> limit;  // use only this many examples, from the start; at least 1
-  Filter filter;             // tokens that do not count
+  Filter filter;             // tokens to leave out
   Against against = Against::automatic;
-  bool ignore_code = false;          // run a model although its folder has code of its own
+  bool ignore_code = false;          // run a model even if its folder contains code of its own
   std::vector<std::string> methods;  // some of method/evaluate/evaluate.h's; empty: all
   bool faithfulness = false;         // also comprehensiveness, sufficiency and perturbation area
   Options options;

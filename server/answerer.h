@@ -8,10 +8,11 @@
 
 namespace headwater::server {
 
-/// Thrown by a Listener, and passed through by an Answerer: nobody waits for the answer any more.
+/// Thrown by a Listener, and passed through by an Answerer: nobody is waiting for the answer any
+/// more.
 struct Cancelled {};
 
-/// Told how far an answer is. Both functions throw Cancelled if nobody waits.
+/// Receives the progress of an answer. Both functions throw Cancelled if nobody is waiting.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -21,7 +22,7 @@ class Listener {
   virtual void text(const std::string& so_far) = 0;
 };
 
-/// Called by one thread, one question at a time.
+/// For one thread, and one question at a time.
 class Answerer {
  public:
   virtual ~Answerer() = default;

@@ -27,7 +27,7 @@ FlowOptions flow_for(Listener& listener) {
   return how;
 }
 
-// The layers' maps, if a page can hold them; else a note that it does not.
+// The layers' maps if they fit into a page, else a note that they do not.
 Attribution with_maps(const Question& question, Source& source, Attribution result) {
   if (!question.keep) return result;
   const auto n = static_cast<int64_t>(result.source.tokens.size());

@@ -36,7 +36,7 @@ constexpr const char* token_name = "X-Headwater-Token";
 
 class Connection;
 
-// What all connections share. All of it belongs to the thread of run(), but for `ends`.
+// What all connections share. Except for `ends`, all of it belongs to the thread of run().
 struct Shared {
   asio::io_context& context;
   Answerer& answerer;
@@ -129,7 +129,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // ---- the answer to a question, line by line
 
-  // On the worker's thread; everything else is on that of run().
+  // On the worker's thread; everything else is on the thread of run().
   class Reporter : public Listener {
    public:
     explicit Reporter(Connection& connection) : connection_(connection) {}
@@ -153,7 +153,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Clock::time_point last_ = Clock::now();
   };
 
-  // Gives `self` back to the other thread, which alone may end a connection.
+  // Gives `self` back to the other thread: only that one may end a connection.
   static void answer(std::shared_ptr<Connection> self, bool menu, const std::string& body) {
     std::string line;
     try {
@@ -195,7 +195,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     stream_.expires_after(shared_.limits.to_take);
     asio::async_write(stream_, asio::buffer(now_),
                       [self = shared_from_this()](Code code, size_t) { self->wrote(code); });
-    // A client that leaves closes its side, and only a read sees that.
+    // A client that leaves closes its side, which only a read notices.
     stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this()](Code code) {
       char byte = 0;
       Code closed;
@@ -257,7 +257,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                     fmt::format("The heading has more than {} bytes.", shared_.limits.heading));
     if (code == http::error::body_limit)
       return refuse(413, fmt::format("The question has more than {} bytes.", shared_.limits.body));
-    // Timeouts, and clients that left: nobody reads an answer.
+    // Timeouts, and clients that have left: nobody would read an answer.
     const bool is_http = code.category() == http::make_error_code(http::error{}).category();
     if (!is_http || code == http::error::end_of_stream || code == http::error::partial_message)
       return close();
@@ -286,7 +286,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   // Says that nothing follows, and waits until the client has read that: closing at once, with
-  // bytes of the request unread, would take the response away from it.
+  // bytes of the request unread, could make it lose the response.
   void finish() {
     Code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

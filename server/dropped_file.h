@@ -6,11 +6,11 @@
 
 namespace headwater::server {
 
-/// `sentence` with `name` wherever it has `path`: the page shows nobody's folders.
+/// `sentence` with `name` in place of `path`: the page shows no folders of this machine.
 std::string renamed(std::string sentence, const std::string& path, const std::string& name);
 
-/// The bytes in a folder of their own among the temporary files, under a name that nobody chose;
-/// gone when this object is. Only the ending comes from the upload.
+/// The bytes in a folder of their own among the temporary files, under a generated name, deleted
+/// with this object. Only the ending comes from the upload.
 class DroppedFile {
  public:
   /// Throws Error if there is no room.
@@ -20,7 +20,7 @@ class DroppedFile {
   DroppedFile& operator=(const DroppedFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// A sentence about the file, with the name that its owner knows in place of its path.
+  /// A sentence about the file, with its original name in place of its path.
   std::string in_its_words(std::string sentence) const;
 
  private:

@@ -40,8 +40,8 @@ bool can_answer(const Model& model) {
   }
 }
 
-// A model's folder may have examples, one JSON object a line. They only save typing, so a file that
-// is not what it should be gives none.
+// A model's folder may have examples, one JSON object a line. They only save typing, so a malformed
+// file simply gives none.
 template <class Take>
 void each_example(const std::string& folder, const Take& take) {
   std::ifstream file(fs::path(folder) / "examples.jsonl");
@@ -59,7 +59,7 @@ void name_source(Result& result, const std::string& name) {
     for (Attribution& panel : all->panels) panel.source.name = name;
 }
 
-// A text that the model continues, as relevance of the command takes it.
+// A text for the model to continue, as the relevance command takes it.
 bool as_prompt(const Question& question, const Model& model) {
   return question.method == "generate" ||
          (question.method == "relevance" && model.has_language_head());

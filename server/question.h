@@ -11,8 +11,8 @@
 
 namespace headwater::server {
 
-/// A file that was dropped on the page. Its name is only shown, and its ending read: it is never a
-/// path.
+/// A file that was dropped on the page. Its name is shown and its ending read, but it is never used
+/// as a path.
 struct Upload {
   std::string name, bytes;
 };
@@ -37,8 +37,8 @@ struct Question {
 
 /// Reads a JSON object with text values: {"model": "facts", "method": "rollout", "text": "..."};
 /// `image` and `file` are objects {"name", "data"} with base64, `keep` is true or false. Throws
-/// Error (usage) for a name or a value that nobody knows, one that the method does not take, and
-/// for input that does not go together.
+/// Error (usage) for an unknown name or value, for one that the method does not take, and for
+/// inputs that do not go together.
 Question parse_question(std::string_view json);
 
 /// The line that makes the same page with the command. `as_prompt`: the text is one that the model

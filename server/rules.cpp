@@ -10,7 +10,7 @@
 namespace headwater::server {
 namespace {
 
-// Takes as long for a token that is nearly right as for one that is not.
+// Takes the same time for a nearly correct token as for a wrong one.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char differences = 0;
@@ -22,7 +22,7 @@ bool is_only(const std::vector<std::string>& values, std::string_view wanted) {
   return values.size() == 1 && values[0] == wanted;
 }
 
-// With or without a character set behind it.
+// With or without a character set after it.
 bool is_json(const std::vector<std::string>& types) {
   constexpr std::string_view wanted = "application/json";
   return types.size() == 1 && types[0].starts_with(wanted) &&

@@ -6,8 +6,8 @@
 //              rebinding) is not it.
 //   Origin     of a POST exactly the server's own, and its type application/json, which a form of
 //              another page cannot send.
-//   token      128 random bits in a header. The address that the server prints has them after #,
-//              which browsers send to nobody. There are no cookies: other ports would share them.
+// token      128 random bits in a header. The address that the server prints has them after #,
+// which browsers never send. There are no cookies: other ports would share them.
 //   place      the page, and two things to ask for. No part of a request is ever a path.
 // No response allows another origin to read it, and none may be shown in a frame.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace headwater::server {
 
-/// What the rules read of a request.
+/// The parts of a request that the rules read.
 struct Heading {
   std::string method, place;         // "GET", "/"
   std::vector<std::string> hosts;    // every Host that was sent

@@ -65,7 +65,7 @@ struct Server::State {
     });
   }
 
-  // A server that could accept nobody would leave its first caller waiting for ever.
+  // A server that could accept nobody would leave its first caller waiting forever.
   void check_room_for_a_connection() { tcp::socket(context).open(tcp::v4()); }
 
   // The connection that has waited longest for its request makes room for a new one.

@@ -6,7 +6,7 @@
 //               computed: {"progress": ["layer", 3, 12]}, {"text": "so far"}, and at the end
 //               {"page": {...}} or {"error": "one sentence"}.
 // rules.h says who may ask. One question is computed at a time, in the order in which they came; it
-// is given up when the connection closes.
+// is cancelled when the connection closes.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -42,7 +42,7 @@ class Server {
  public:
   /// Listens. The answerer must outlive the server. Throws Error if the port is taken.
   Server(Answerer& answerer, const ServerOptions& options);
-  /// Gives up what is being computed, and waits until it has ended.
+  /// Cancels the current computation, and waits until it has ended.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -51,7 +51,7 @@ class Server {
   /// The address to open, with the token.
   std::string url() const;
 
-  /// Serves until stop(). What the answerer threw apart from Error comes out as an answer, too.
+  /// Serves until stop(). Exceptions of the answerer other than Error are sent as an answer, too.
   void run();
   /// Ends run(), from any thread.
   void stop();

@@ -7,7 +7,7 @@
 
 namespace headwater::server {
 
-/// Passes everything on to `generation`, and tells the listener what was written so far.
+/// Passes everything on to `generation`, and tells the listener the text so far.
 std::unique_ptr<Generation> watched(std::unique_ptr<Generation> generation, Listener& listener,
                                     int count);
 

@@ -32,7 +32,7 @@ void Worker::run() {
     jobs_.pop_front();
     lock.unlock();
     job();
-    job = nullptr;  // what it holds goes before the lock is taken
+    job = nullptr;  // frees what it holds before taking the lock
     lock.lock();
   }
 }

@@ -12,12 +12,12 @@ namespace headwater::server {
 class Worker {
  public:
   Worker();
-  /// Waits for the job that runs; those that wait are dropped.
+  /// Waits for the running job and drops the waiting ones.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// False if too many wait already. A job throws nothing.
+  /// False if too many are waiting. A job must not throw.
   bool add(std::function<void()> job);
 
   static constexpr size_t most = 32;  // jobs that wait

@@ -15,8 +15,8 @@ inline constexpr const char* all_endings = ".json .npy .npz .png .svg .pdf .html
 struct OutputOptions {
   std::vector<std::string> paths;  // -o, in the order typed; none: show the result
   bool timing = false;
-  std::string command;  // that was typed
-  std::string title;    // of pictures and pages; "": what they show
+  std::string command;  // the whole line as typed
+  std::string title;    // of pictures and pages; "": derived from what they show
   Ramp colours = Ramp::viridis;
 
   /// Adds --timing unless the result has no times, and --title and --colours if there is a picture

@@ -31,9 +31,9 @@ struct PreparingOptions {
   void refuse_fuse(const std::string& command) const;
   /// The same for --discard.
   void refuse_discard(const std::string& command) const;
-  /// The same for all that prepares a layer after its heads are fused.
+  /// The same for every option that prepares a layer after its heads are fused.
   void refuse_preparing(const std::string& command) const;
-  /// The same, and for --layers.
+  /// The same, and also for --layers.
   void refuse_all_but_fuse(const std::string& command) const;
 };
 

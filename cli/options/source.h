@@ -31,8 +31,8 @@ std::string text_or_standard_input(const std::string& text, const char* option);
 /// The lines of the file, or of standard input for "-". Throws Error as read_texts does.
 std::vector<std::string> texts_of(const std::string& path);
 
-/// SOURCE, the input of a model, the item of a batch and, for a command that takes anything, how a
-/// file is read.
+/// Options that name SOURCE, a model's input and the item of a batch. Commands that take any source
+/// also have options for how a file is read.
 struct SourceOptions {
   std::string name;         // SOURCE
   std::optional<int> item;  // --item K
@@ -42,7 +42,7 @@ struct SourceOptions {
   /// Adds --against-text and --against-image, another input to compare with.
   void declare_other(OptionList& options);
 
-  /// Whether anything was given that says what to read, or how.
+  /// Whether any option that says what to read, or how, was given.
   bool any_given() const;
 
   /// What `name` stands for. Reads the files that --tokens and --text-file name. Throws Error as
@@ -61,7 +61,7 @@ struct SourceOptions {
 
   ModelInput input_;
   std::optional<std::string> text_file_, tokens_file_;
-  std::vector<std::string> lines_;  // of standard input, once it was read
+  std::vector<std::string> lines_;  // standard input, once it has been read
   std::string axes_, sums_, nan_;
 };
 

@@ -19,8 +19,8 @@
 namespace headwater {
 namespace {
 
-// Which files are mapped where, for a signal handler: no lock, no memory to allocate. With more
-// files than slots at a time, the others have no name there.
+// Which files are mapped where, for a signal handler: no lock, no memory to allocate. If more files
+// are mapped than there are slots, the rest are not recorded.
 struct Slot {
   std::atomic<bool> taken = false;
   std::atomic<const std::byte*> begin = nullptr;

@@ -34,7 +34,7 @@ void Matrix::reuse(int rows, int columns) {
   assert(rows >= 0 && columns >= 0);
   const size_t room = data_ ? data_.get_deleter().bytes / sizeof(float) : 0;
   if (static_cast<size_t>(rows) * static_cast<size_t>(columns) > room) {
-    *this = Matrix();  // so that both are never there at once
+    *this = Matrix();  // frees the old memory first, so both never exist at once
     *this = Matrix(rows, columns);
   }
   rows_ = rows;

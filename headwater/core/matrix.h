@@ -75,8 +75,8 @@ class Matrix {
   /// Throws std::bad_alloc if the system has no room for it.
   Matrix(int rows, int columns);
   Matrix copy() const;
-  /// Other rows and columns, in the memory that is there if it is large enough. The numbers are
-  /// then what was there before.
+  /// Changes the shape, and reuses the memory if it is large enough. The entries are then whatever
+  /// was left there.
   void reuse(int rows, int columns);
 
   int rows() const { return rows_; }

@@ -5,8 +5,8 @@
 
 namespace headwater {
 
-/// Not std::call_once: an exception that leaves it goes through C code which may need memory to go
-/// on, and aborts the process where there is none.
+/// Not std::call_once: an exception that leaves it goes through C code which may need memory to
+/// continue, and aborts the process if there is none.
 template <class Part>
 class OnFirstUse {
  public:

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* open_files = "/proc/self/fd";
 
 // The names of temporary files, where a signal handler finds them: no lock, no memory to allocate.
-// With more files than these at a time, the others have no name to clean up after a signal.
+// If more files are open than there are slots, the rest are not cleaned up after a signal.
 struct PartName {
   std::atomic<int> state = 0;  // 0 free, 1 being written, 2 names a file
   char path[PATH_MAX] = {};
@@ -52,7 +52,7 @@ std::string fresh_name(const std::string& folder) {
   return fmt::format("{}/.headwater-{:016x}.part", folder, number);
 }
 
-// Where `path` leads if it is a link, also one to a file that is not there yet.
+// Where `path` leads if it is a link, even to a file that does not exist yet.
 std::string behind_links(std::string path) {
   for (int links = 0; links < 40; ++links) {
     char found[PATH_MAX];
@@ -95,8 +95,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 }
 
 void OutputFile::open_beside(const std::string& folder) {
-  // A nameless file disappears however the process ends; not every file system has them, and where
-  // /proc is missing they cannot get a name later.
+  // A nameless file disappears however the process ends. Not every file system has them, and
+  // without /proc they cannot be given a name later.
   const bool nameable = access(open_files, F_OK) == 0;
   if (nameable) file_ = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (!nameable || (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {

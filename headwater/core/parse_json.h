@@ -11,7 +11,7 @@ namespace headwater {
 /// The text with the room after it that simdjson wants. Throws std::bad_alloc.
 simdjson::padded_string pad_json(std::string_view text);
 
-/// The same as below for a text that is kept.
+/// The same as below, for a text that the caller keeps.
 simdjson::error_code parse_padded(simdjson::dom::parser& parser,
                                   const simdjson::padded_string& text,
                                   simdjson::dom::element& root);

@@ -70,8 +70,8 @@ struct AttentionGradient {
 void attention_backward(const Attention& in, MatrixView gradient, const AttentionRule& rule,
                         const AttentionGradient& out, const HeadMap& fused);
 
-/// The sum over the rows of x of row . weight, in double: what the bias `weight` of a map takes of
-/// the gradient x of its output.
+/// The sum over the rows of x of row . weight, in double: the share that the bias `weight` of a
+/// linear map takes of its output's gradient x.
 double weighted_sum(MatrixView x, std::span<const float> weight);
 
 /// One implementation of the above, as part of Kernels (kernel.h). attention uses several threads;

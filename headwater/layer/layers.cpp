@@ -39,7 +39,7 @@ int prepare_layer(MatrixSpan map, const Options& options) {
     kernel::RowStep drop;
     drop.threshold = discard_threshold(map, options.discard);
     drop.empty_keeps = mix.empty_keeps;
-    // With Empty::zero, the second pass counts a row that the first left at zero again.
+    // With Empty::zero, a row that the first pass left at zero is counted again by the second.
     const int emptied = kernel::prepare(map, drop);
     empty = mix.empty_keeps ? empty + emptied : emptied;
   }

@@ -20,7 +20,7 @@ enum class Preset {
   metrics,      // first layer unchanged, product in the order A_0 A_1 ... A_(L-1)
 };
 enum class Order { residual_first, discard_first };
-/// What becomes of a row that sums to 0: a row of the identity, or zeros.
+/// What a row that sums to 0 becomes: a row of the identity, or zeros.
 enum class Empty { identity, zero };
 /// Whether every step divides rows by their sums, or only a step that changed them.
 enum class Divide { always, changed };

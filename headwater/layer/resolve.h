@@ -8,7 +8,7 @@
 namespace headwater {
 
 /// Throws Error (usage) if residual or discard is not in [0, 1), or if a list of rows is empty or
-/// has all or mean in it.
+/// contains all or mean.
 void check(const Options& options);
 
 /// For methods that ask about one output token. Throws Error (usage) if `row` is the mean or a

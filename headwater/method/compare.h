@@ -15,12 +15,13 @@ Comparison compare_layer(Source& source, const Options& options = {}, int layer 
 /// with more than six, up to 0, s, 2s, 3s and the last, s = layers / 4.
 Comparison compare_evolution(Source& source, const Options& options = {},
                              const std::vector<int>& shown = {});
-/// Rollout with each share of `discards`. Throws Error (usage) if the options have one of their
-/// own.
+/// Rollout with each share of `discards`. Throws Error (usage) if the options set a discard of
+/// their own.
 Comparison compare_discard(Source& source, const Options& options = {},
                            const std::vector<double>& discards = {0, 0.1, 0.3, 0.5});
 /// Raw attention of every head of every layer of options.layers: layers x heads panels, the heads
-/// of one layer after the other. Throws Error if that is more than fits: choose rows or layers.
+/// of one layer after the other. Throws Error for too many panels or numbers: choose rows or
+/// layers.
 Comparison compare_head(Source& source, const Options& options = {});
 /// Rollout with heads fused by mean, max and min. Throws Error (usage) for another fuse.
 Comparison compare_fuse(Source& source, const Options& options = {});
@@ -30,7 +31,7 @@ Comparison compare_method(Source& source, const Options& options = {},
                           const FlowOptions& flow_options = {});
 
 /// The layers of options.layers that `shown` names (negative: from the end), in ascending order.
-/// Throws Error if one is not there.
+/// Throws Error if one does not exist.
 std::vector<int> chosen_layers(Source& source, const Options& options,
                                const std::vector<int>& shown);
 
@@ -40,7 +41,7 @@ std::vector<int> chosen_layers(Source& source, const Options& options,
 Comparison compare_model(Source& first, Source& second, const Options& options = {});
 
 /// The panels by words (words.h), and their agreement by words. Throws Error (usage) as words.h
-/// does, so for a comparison by method, which includes flow.
+/// does, and so for a comparison by method, because it includes flow.
 Comparison merge_words(Comparison comparison);
 
 /// agreement(a, b): the mean over rows of the Spearman rank correlation between results a and b,

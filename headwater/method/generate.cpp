@@ -149,7 +149,8 @@ void follow_relevance(Generation& generation, Generated& result) {
   }
 }
 
-// A text while it is written. The caller does the reading, so that several texts can read together.
+// A text while it is written. The caller reads the tokens, so that several texts can be read
+// together.
 class Writer {
  public:
   Writer(Generation& generation, const Options& options, const GenerateOptions& how)
@@ -184,7 +185,7 @@ class Writer {
   Reading next() const { return {&generation_, next_, push_, across_}; }
   bool complete() const { return next_.empty(); }
 
-  /// Goes on after next() was read.
+  /// Continues once next() has been read.
   void go_on() {
     next_ = {};
     if (last_) return;
@@ -244,10 +245,10 @@ class Writer {
   bool last_ = false;  // no more tokens are chosen
 };
 
-// Of all texts that are written at once, prompts and what follows: their keys and values are in
+// The most tokens of all texts written at once, prompts included: their keys and values are in
 // memory.
 constexpr int positions_at_once = 2048;
-// More share the weights no better.
+// Sharing the weights among more texts gains nothing.
 constexpr size_t texts_at_once = 64;
 
 }  // namespace

@@ -9,8 +9,8 @@
 // Or the relevance (relevance.h) of each token before s, of the prompt or generated, for the logit
 // of token s at the position that predicts it: signed, for the whole model. A span of generated
 // tokens as one target has the sum of their logits, which says where a sentence comes from. With
-// log-probabilities in place of logits, evidence for a token and its rivals alike cancels out. The
-// text is read once more, and kept; each target then costs one backward pass.
+// log-probabilities in place of logits, evidence for both a token and its rivals cancels out. The
+// text is read once more, with the activations kept; each target then costs one backward pass.
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ namespace headwater {
 /// Throws Error for a span of tokens that were not generated.
 Generated generate(Generation& generation, const Options& options, const GenerateOptions& how);
 
-/// Opens text k. Not called before there is room for it.
+/// Opens text k. Called only when there is room for it.
 using OpenText = std::function<std::unique_ptr<Generation>(int k)>;
 
 /// Several texts, in order. Those of one model read together: each step takes the next tokens of

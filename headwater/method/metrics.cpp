@@ -53,7 +53,7 @@ struct Pools {
   std::vector<std::vector<std::string>> notes;  // of each item
 };
 
-// The notes of all items. One that all have is said once; of several items, others name theirs.
+// The notes of all items. A note that all items share appears once; any other note names its items.
 std::vector<std::string> notes_of(const std::vector<std::vector<std::string>>& items) {
   std::vector<std::string> out;
   for (size_t k = 0; k < items.size(); ++k)

@@ -6,8 +6,8 @@
 //
 //   R_j = x_j . g_j,  g = dy/dx,
 //
-// in which every nonlinear operation multiplies gradients by constant factors. A positive R_j
-// speaks for y, a negative one against it.
+// in which every nonlinear operation multiplies gradients by constant factors. A positive R_j is
+// evidence for y, a negative one against it.
 //
 //   LayerNorm             the standard deviation is a constant; RMSNorm: the root mean square is
 //   activation f          f(x)/x is a constant

@@ -36,7 +36,7 @@ void Tracker::push(int layer, MatrixSpan rows) {
   empty_ += prepare_rows(rows, first, options_);
   const MatrixSpan out = MatrixSpan(rolled_[place]).rows(first, rows.rows());
   if (place == 0) {
-    // Later positions take from the prompt only what they attend to in it.
+    // Later positions take only what they attend to from the prompt.
     for (int r = 0; r < rows.rows(); ++r)
       std::copy_n(rows.row(r).data(), std::min(prompt_, rows.columns()), out.row(r).data());
     return;

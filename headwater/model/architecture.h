@@ -125,7 +125,7 @@ struct Architecture {
   int heads = 0;
   int groups = 0;  // of keys and values
   int head_size = 0;
-  int inner = 0;                 // of the feed-forward part
+  int inner = 0;                 // width of the feed-forward part
   std::optional<int> positions;  // the most tokens in an input, at least 1; none: no limit
 
   /// rms_from_one: 1 + weight.

@@ -47,7 +47,7 @@ AttentionPool::Steps AttentionPool::steps(MatrixView finished) const {
   kernel::linear(finished, packed_.weights, {packed_.bias, {}, {}}, to.projected);
   Matrix asked(1, 3 * width);
   kernel::linear(probe_, packed_.weights, {packed_.bias, {}, {}}, asked);
-  // As many queries as keys, as the derivative has it; all but the first count nothing.
+  // The derivative needs as many queries as keys; only the first is used.
   to.queries = Matrix(n, width);
   std::copy_n(asked.data(), width, to.queries.data());
   kernel::Attention one = attention(to, n);

@@ -102,7 +102,7 @@ void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
     kernel::linear(inner_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
   } else {
     if (state_ != &own_) {
-      // What is kept may be read again.
+      // Kept states may be read again.
       if (own_.up.rows() == 0) {
         own_.up = Matrix(inner_.rows(), shape_.inner);
         own_.gate = Matrix(inner_.rows(), shape_.inner);

@@ -1,6 +1,6 @@
-// One block's derivative, part by part from the end. A short forward pass keeps what that needs. A
-// long one keeps only one matrix a block: its input, or the sum before its last norm. The block is
-// then run again as far as the derivative needs it.
+// One block's derivative, part by part from the end. A short forward pass keeps everything that the
+// derivative needs. A long one keeps only one matrix a block: its input, or the sum before its last
+// norm. The block then runs again, as far as the derivative needs.
 #pragma once
 #include <map>
 #include <optional>
@@ -32,8 +32,8 @@ class Backward {
   void layer(int l, MatrixView input, MatrixView sum, const LayerState* kept, MatrixSpan gradient,
              const kernel::HeadMap& fused);
 
-  /// The share of each head of the last layer: the sum over all rows of its output times the
-  /// gradient of that, which is also the sum of attention (x) gradient.
+  /// The share of each head of the last layer: the sum over all rows of the head's output times the
+  /// gradient of that output, which is also the sum of attention (x) gradient.
   void put_head_shares(std::span<float> shares) const;
 
  private:

@@ -87,7 +87,7 @@ void Checkpoint::unwrap(const std::vector<std::string>& names) {
   outer_.clear();
 }
 
-// What a quantised model has in place of a weight.
+// The tensors that a quantised model has in place of a weight.
 void Checkpoint::refuse_quantised(const std::string& name) const {
   const std::string stem = outer_ + name.substr(0, name.rfind('.') + 1);
   struct Sign {

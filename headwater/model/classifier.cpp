@@ -43,7 +43,7 @@ LinearWeights bind_out(const Model& model, const ClassifierNames& head, const st
         "config.json belong together",
         model.name(), name, model.architecture().saved_as);
   }
-  // Its own counts more: only a model whose table of words is shared has both in one.
+  // Its own weight takes precedence: it is the table of words only if the two are shared.
   for (const std::string& bias : {name + ".bias", head.out_bias})
     if (out.bias.empty() && !bias.empty() && checkpoint.has(bias))
       out.bias = checkpoint.vector(bias, {out.weights.outputs});
@@ -184,7 +184,7 @@ int Classifier::first_of_mean() const {
   return names_.rows == ClassifierNames::Rows::mean ? 0 : model_.image_prefix();
 }
 
-// From the gradient of the rows that are seen to that of all.
+// From the gradient of the rows that the classifier sees to that of all rows.
 void Classifier::spread(MatrixView seen, MatrixSpan gradient) const {
   using Rows = ClassifierNames::Rows;
   const int width = gradient.columns();

@@ -24,7 +24,7 @@ class Config {
   /// Its name in messages: the file, and the place in it.
   const std::string& name() const;
   bool has(std::string_view key) const;
-  /// Whether the entry is there and null. That means none, where a missing entry has a default.
+  /// Whether the entry is there and null. null means none; a missing entry means the default.
   bool is_null(std::string_view key) const;
   bool is_list(std::string_view key) const;
   /// From now on, `key` is read under its other name where it is missing. Throws Error if the entry

@@ -31,12 +31,12 @@ CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
 
 namespace {
 
-// Whoever does not ask for some values has no room for them.
+// A caller that does not ask for some values provides no room for them.
 void keep(MatrixView values, MatrixSpan where) {
   if (where.rows() > 0) copy(values, where);
 }
 
-// Where each text goes on.
+// Where each text continues.
 std::vector<int> counts_of(const std::vector<Cache*>& caches) {
   std::vector<int> out;
   for (const Cache* cache : caches) out.push_back(cache->count);

@@ -47,7 +47,7 @@ std::vector<SpanRelevance> span_relevance(const Model& model, const std::vector<
   std::vector<SpanRelevance> out;
   for (const Range& span : spans) {
     assert(span.begin < span.end && prompt + span.end <= static_cast<int>(ids.size()));
-    // Nothing after the row that predicts the last token has any part in it.
+    // No row after the one that predicts the last token contributes.
     const int n = prompt + span.end - 1;
     Propagation how(rule);
     Matrix gradient(n, width);

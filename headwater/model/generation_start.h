@@ -14,7 +14,7 @@ struct GenerationStart {
                                   //   its start token, then the prompt
   std::vector<int> continuation;  // empty: the model is to choose
   std::vector<int> ends;
-  std::vector<std::string> notes;  // what the folder says about choosing tokens that is not done
+  std::vector<std::string> notes;  // how the folder would choose tokens, if not done here
 };
 
 /// Prompt and continuation are tokenized as one text; a token that extends past the end of the

@@ -22,7 +22,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-// A folder that a variable names; "~" is the home folder also where no shell replaced it.
+// A folder that a variable names. "~" means the home folder even if no shell replaced it.
 std::string folder_in(const char* name) {
   std::string path = variable(name);
   if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
@@ -42,7 +42,7 @@ std::string model_name(const std::string& folder) {
   return name;
 }
 
-// Its own, or the list of parts of sentence-transformers, of which the first has one.
+// Its own config.json, or the list of parts of sentence-transformers, the first of which has one.
 bool has_config(const fs::path& snapshot) {
   std::error_code missing;
   return fs::exists(snapshot / "config.json", missing) ||
@@ -69,7 +69,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 std::optional<std::string> newest_snapshot(const fs::path& model) {
   const fs::path main = model / "snapshots" / read_word(model / "refs" / "main");
   if (main.filename() != "" && has_config(main)) return main.string();
-  // One without a config cannot be run, but what it holds can be said.
+  // A folder without a config cannot run, but an error can say what it holds.
   std::optional<fs::path> newest;
   std::error_code missing;
   const auto rank = [&](const fs::path& snapshot) {

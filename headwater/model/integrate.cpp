@@ -1,4 +1,4 @@
-// Integrated gradients: the derivative along the way from a baseline to the input.
+// Integrated gradients: the derivative along the straight line from a baseline to the input.
 #include "headwater/core/fail.h"
 #include "headwater/model/blank.h"
 #include "headwater/model/model_source.h"
@@ -17,7 +17,7 @@ double value_of(const OutputHead& head, const Trace& run, const Target& target) 
   return value(target.logit) - (target.against ? value(*target.against) : 0);
 }
 
-// Whether a token belongs to the text itself; nothing is known of ids.
+// Whether a token belongs to the text itself; unknown for ids.
 bool is_given(const Description& described, int token) {
   const auto t = static_cast<size_t>(token);
   return t >= described.places.size() || described.places[t].text >= 0;
@@ -25,7 +25,7 @@ bool is_given(const Description& described, int token) {
 
 }  // namespace
 
-// The mean of the gradients at the middles of the steps, times the way from the baseline.
+// The mean of the gradients at the middles of the steps, times the difference from the baseline.
 void ModelSource::integrate(const RelevanceRequest& request, MatrixView rows, const Baseline& from,
                             RelevanceAnswer& answer) const {
   const int n = rows.rows(), columns = rows.columns();

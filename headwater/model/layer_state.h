@@ -12,11 +12,11 @@ struct LayerState {
   LayerState() = default;
   LayerState(const Architecture& model, int n) { fit(model, n); }
 
-  /// For n rows, in the memory that is there if it is large enough. The numbers are of no use until
-  /// a forward pass has filled it.
+  /// Makes room for n rows, and reuses the memory if it is large enough. The numbers are undefined
+  /// until a forward pass fills them in.
   void fit(const Architecture& model, int n);
 
-  /// The bytes of a row of all of them.
+  /// The bytes of one row in all of the matrices.
   static size_t row_bytes(const Architecture& model);
 
   Matrix before;           // queries, keys and values before place(), if that norms them
@@ -24,7 +24,7 @@ struct LayerState {
   Matrix mixed;            // the heads' outputs
   Matrix middle;           // what the feed-forward half starts from, before any norm
   Matrix up, gate;         // before the activation
-  Matrix attended, added;  // what the halves add, before their norms, if they have
+  Matrix attended, added;  // what the halves add, before their norms, if there are any
 };
 
 }  // namespace headwater

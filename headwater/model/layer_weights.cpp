@@ -99,7 +99,7 @@ LayerWeights bind_layer(const Architecture& model, const Checkpoint& checkpoint,
 
 ModelBlocks::ModelBlocks(const Architecture& model, const Checkpoint& checkpoint,
                          const std::string& prefix) {
-  // What else a layer's number decides.
+  // Everything else that depends on a layer's number.
   const bool alike = model.windows.empty() && model.unrotated.empty() && !model.scaled_by_layer &&
                      !model.bare_start;
   std::map<std::string, int> known;

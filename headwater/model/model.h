@@ -52,7 +52,8 @@ class Model {
   Matrix tokens(const TextInput& input) const { return text_->tokens(input); }
   Matrix tokens(const Pixels& pixels) const { return image_->tokens(pixels); }
   /// The parts of a text's embed(): words, positions and types together, before norm and
-  /// projection, n x size; and what makes embed() of them, and its derivative.
+  /// projection, n x size; and the function from these rows to embed()'s result, with its
+  /// derivative.
   const TextEmbedder& text() const { return *text_; }
   /// The same for an image: rows before the norm of them all, n x width.
   const ImageEmbedder& image() const { return *image_; }

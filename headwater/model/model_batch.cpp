@@ -142,7 +142,7 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
 ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input,
                        const std::string& name, const BadText& bad)
     : model_(std::move(model)), description_(model_description(*model_)) {
-  // Without an input, where the model is says more than what it was called.
+  // Without an input, a model's path says more than the name it was opened by.
   description_.name = input.empty() ? model_->name() : name;
   if (input.empty()) return;
   check_kind(*model_, input);

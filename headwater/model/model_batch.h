@@ -20,8 +20,8 @@ class ModelBatch : public Batch {
   /// shows before any work. Without input, the batch has no items. `name` is the model's name in
   /// results. Throws Error, also for a text without any token of its own.
   ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name);
-  /// The same, but a text that cannot run does not end it: bad(number of the text, what is wrong)
-  /// is called, and the text is left out.
+  /// The same, but a text that cannot run is left out, after a call of bad(number of the text, what
+  /// is wrong).
   using BadText = std::function<void(size_t text, const Error& error)>;
   ModelBatch(std::shared_ptr<const Model> model, const ModelInput& input, const std::string& name,
              const BadText& bad);
@@ -46,7 +46,7 @@ class ModelBatch : public Batch {
     std::vector<std::string> notes;
     std::shared_ptr<const OutputHead> head;  // null: the model's own
   };
-  /// `what` the text is called in errors.
+  /// `what` is the text's name in errors.
   Item text_item(const std::string& text, const ModelInput& input, const std::string& what) const;
   Item ids_item(const ModelInput& input) const;
   Item image_item(const std::string& path, const ImageProcessor& processor) const;

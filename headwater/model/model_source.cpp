@@ -72,7 +72,7 @@ std::optional<Prediction> ModelSource::prediction_at(int row) {
   if (!is_for_each_token(model_)) return prediction();
   const std::optional<Range> decide = deciding_rows(model_, description_);
   const bool decides = decide && row >= decide->begin && row < decide->end;
-  // One row decides, and it is this one: it may be known already.
+  // A single row decides, and it may be known already.
   if (decides && decide->size() == 1) return prediction();
   const Range rows = {row, row + 1};
   Matrix finished;

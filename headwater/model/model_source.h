@@ -27,8 +27,8 @@ class ModelSource : public Source, public Differentiable {
   /// called. For a function, gradients are with respect to these rows, and nothing can be blanked
   /// out.
   using Input = std::variant<TextInput, Pixels, std::function<Matrix()>>;
-  /// `notes` says what became of the input. `head` gives the logits; null: the model's classifier.
-  /// A text may be text `place` of a pack, which the other sources of the pack share.
+  /// `notes` says what was done to the input. `head` gives the logits; null: the model's
+  /// classifier. A text may be text `place` of a pack, which the other sources of the pack share.
   ModelSource(std::shared_ptr<const Model> model, Description description, Input input,
               std::vector<std::string> notes = {}, std::shared_ptr<const OutputHead> head = {},
               std::shared_ptr<Pack> pack = {}, size_t place = 0);

@@ -99,7 +99,7 @@ void Pack::run_relevance() {
   try {
     run = trace(*model_, model_->text().embed(rows.copy()), lengths_, std::move(*spare_));
   } catch (const Error&) {
-    return;  // each text on its own says which of them it is
+    return;  // run alone, each text finds out whether it is the one
   }
   Propagation how(request_->rule);
   how.lengths = lengths_;

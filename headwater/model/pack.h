@@ -32,7 +32,7 @@ class Pack {
   /// a single row takes another way through the kernels.
   static bool takes(size_t n) { return n > 1 && n <= tokens; }
 
-  /// What the packs of one batch hand on to each other: memory of a forward pass that is kept.
+  /// What the packs of one batch pass on to each other: the memory of a kept forward pass.
   using Spare = std::shared_ptr<std::vector<LayerState>>;
 
   Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts,
@@ -61,7 +61,7 @@ class Pack {
   };
   void run_maps();
   void run_relevance();
-  /// What `of` gives for each text, one below the other.
+  /// The results of `of` for each text, one below the other.
   Matrix stacked(const std::function<Matrix(const TextInput&)>& of) const;
 
   std::shared_ptr<const Model> model_;

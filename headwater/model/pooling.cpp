@@ -101,7 +101,7 @@ std::string default_prompt(const fs::path& root) {
   return prompts && !name.empty() ? prompts->text_or(name, "") : "";
 }
 
-// That of CLIP: the end of a text or the class token of an image, projected.
+// CLIP's pooling: the end of a text or the class token of an image, projected.
 Pooling read_projection(const Model& model, bool image) {
   const std::string name = image ? "visual_projection.weight" : "text_projection.weight";
   const std::vector<int64_t> shape = model.checkpoint().shape(name);
@@ -118,7 +118,7 @@ Pooling read_projection(const Model& model, bool image) {
   return pooling;
 }
 
-// That of SigLIP: the last row of a padded text, projected, or attention to the rows of an image.
+// SigLIP's pooling: the last row of a padded text, projected, or attention to the rows of an image.
 Pooling read_siglip(const Model& model, bool image) {
   Pooling pooling;
   const std::string head = model.prefix() + "head";
@@ -162,7 +162,7 @@ Vector Pooling::weights(const std::vector<int>& ids, int n) const {
     case Rows::end: {
       const auto found =
           end_token < 0 ? std::ranges::max_element(ids) : std::ranges::find(ids, end_token);
-      // As transformers, which takes the first row where there is none.
+      // Like transformers, which takes the first row if there is none.
       out[found == ids.end() ? 0 : static_cast<size_t>(found - ids.begin())] = 1;
       break;
     }

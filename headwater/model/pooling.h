@@ -1,4 +1,4 @@
-// How a model makes one vector of an input, to compare it with others.
+// How a model turns an input into one vector, to compare it with others.
 #pragma once
 #include <memory>
 #include <string>
@@ -24,10 +24,10 @@ struct Pooling {
   int end_token = -1;                              // for end; -1: the row with the largest id
   LinearWeights project;                           // no outputs: none
   std::shared_ptr<const AttentionPool> attention;  // in place of all of these
-  /// Texts get this token up to a length, as in training; 0: they do not.
+  /// Texts are padded with this token up to a length, as in training; 0: they are not.
   int padding = 0, padded_to = 0;
-  /// What sentence-transformers does to texts first, which is not done here: cuts them to this many
-  /// tokens (0: it does not), puts them into lower case, and puts the prompt before them.
+  /// Steps that sentence-transformers takes first and headwater does not: cut texts to this many
+  /// tokens (0: it does not), convert them to lower case, and put the prompt before them.
   int longest = 0;
   bool lowers = false;
   std::string prompt;

@@ -13,10 +13,10 @@ namespace headwater {
 /// model without a classifier, and for a model of masked words unless there is exactly one mask.
 std::optional<Range> deciding_rows(const Model& model, const Description& described);
 
-/// Whether the model says something at each token, so that one can ask about any of them.
+/// Whether the model has an output at each token, so that one can ask about any of them.
 bool is_for_each_token(const Model& model);
 
-/// `finished` has those rows, or others of a model that says something at each token, after
+/// `finished` has those rows, or other rows of a model that has an output at each token, after
 /// Model::finish.
 Prediction predict(const Model& model, Range rows, MatrixView finished);
 

@@ -32,13 +32,13 @@ struct Rope {
 };
 
 /// Reads both spellings: rope_theta with rope_scaling, or rope_parameters. `share` is the part of a
-/// head that is rotated if config.json does not say, in a family that may rotate a part only.
+/// head that is rotated if config.json does not say, in a family that may rotate only a part.
 /// `theta` is the family's own. Throws Error for a kind that is not listed above, and for a part if
 /// there is no `share`.
 Rope read_rope(const Config& config, int head_size, int positions, std::optional<double> share = {},
                double theta = 10000);
 
-/// That of layers with a window, where rope_parameters or rope_local_base_freq gives them their
+/// The rope of layers with a window, if rope_parameters or rope_local_base_freq gives them their
 /// own.
 Rope read_window_rope(const Config& config, int head_size, int positions, double theta = 10000);
 

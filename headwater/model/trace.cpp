@@ -101,7 +101,7 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
   for (int l = shape.layers - 1; l >= 0; --l) {
     const MatrixView below = some(l > 0 ? trace.sums[static_cast<size_t>(l) - 1] : trace.embedded);
     MatrixView input = below;
-    // What was kept does without the input of a block whose norms come after.
+    // Kept states do not need the input of a block whose norms come last.
     if (l > 0 && !shape.norm_first && (trace.states.empty() || calls.done)) {
       apply_norm(shape, model.layer(l - 1).feed_norm, below, normed);
       input = normed;

@@ -25,7 +25,7 @@ struct Trace {
 
 /// Runs the model on `embedded`, the rows of its first block, or of several inputs as in Forward.
 /// Throws Error, which names the layer and the token, for numbers that are not finite. `spare` are
-/// the states of an earlier run of the model, whose memory serves again.
+/// the states of an earlier run of the model, whose memory is reused.
 Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths = {},
             std::vector<LayerState> spare = {});
 

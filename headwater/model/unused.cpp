@@ -17,7 +17,7 @@ constexpr std::string_view buffers[] = {
     ".position_ids",
     ".rotary_emb.cos_cached",
     ".rotary_emb.sin_cached",
-    // Of T5, which computes with it nowhere.
+    // T5 has it but never computes with it.
     ".EncDecAttention.relative_attention_bias.weight",
 };
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::vector<WeightFile> read_index(const fs::path& path) {
   const std::string name = path.string();
   const MappedFile file(name);
-  // The longest that people have name some hundred thousand tensors.
+  // The longest in use name some hundred thousand tensors.
   constexpr size_t longest = 64 << 20;
   if (file.bytes().size() > longest)
     fail("{}: is {} bytes long, expected at most {}; save it again", name, file.bytes().size(),
@@ -73,7 +73,7 @@ struct Other {
   const char* sentence;
 };
 
-// What else people have in a folder, the first that fits.
+// Other files that a folder may have; the first that fits is used.
 constexpr Other others[] = {
     {"adapter_model.",
      "holds an adapter (PEFT), expected a whole model; load it with peft, call "
@@ -108,7 +108,7 @@ constexpr Other others[] = {
 
 std::optional<std::string> what_else(const std::string& folder) {
   std::vector<std::string> names = names_in(folder);
-  // Folders for browsers have their graphs one below.
+  // Folders made for browsers keep their graphs one level down.
   for (const std::string& name : names_in(fs::path(folder) / "onnx"))
     names.push_back("onnx/" + name);
   for (const Other& other : others)

@@ -44,7 +44,7 @@ std::string left_out_of(const Attribution& result, const Filter& filter) {
                      filter.renormalise ? ", the rest renormalised" : "");
 }
 
-// What a picture calls a file or a folder: nobody else needs to know where it was.
+// The name of a file or folder in a picture, which readers elsewhere see without its path.
 std::string name_without_folders(const std::string& name) {
   const std::filesystem::path path(name);
   if (!path.is_absolute()) return name;
@@ -67,7 +67,7 @@ std::string relevance_title(const RelevanceRecord& record) {
   return fmt::format("{} for {}", rule, target_text(record.target));
 }
 
-// What became of the logit: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in
+// What the logit consists of: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in
 // place of a logit need not be their sum.
 std::string sum_text(const RelevanceRecord& record) {
   const char* what = record.target.against ? "difference of logits" : "logit";

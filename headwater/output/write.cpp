@@ -93,7 +93,7 @@ std::string missing_text(const std::set<char32_t>& missing) {
       missing.size() > named ? fmt::format(" and {} more characters", missing.size() - named) : "");
 }
 
-// A picture has no place for them.
+// A picture has no room for them.
 std::vector<std::string> notes_of_result(ResultView result) {
   return result.visit([](const auto& one) -> std::vector<std::string> {
     if constexpr (requires { one.panels; }) {
@@ -117,7 +117,7 @@ void write_pictures(const Results& results, const std::string& path, const Write
   const bool list = is_list(results, options);
   for (size_t k = 0; k < results.size(); ++k) {
     const std::string name = list ? numbered(path, k) : path;
-    // Figures first: a result without a picture has its own error, with or without fonts.
+    // Figures first: a result without a picture fails with its own error, with or without fonts.
     Figure figure = figure_of(results[k], options.filter, name);
     if (!options.title.empty()) figure.title = harmless(options.title);
     if (options.colours != Ramp::viridis &&
@@ -131,7 +131,7 @@ void write_pictures(const Results& results, const std::string& path, const Write
     const std::string bytes = paint(layout(std::move(figure), typesetter), typesetter, name);
     write_file(name, [&](const Sink& sink) { sink(bytes); });
     if (!options.warn) continue;
-    // An .svg has its letters from its reader's fonts.
+    // The fonts for an .svg are those of its reader.
     if (!typesetter.missing().empty() && paint != svg_of)
       options.warn(name, missing_text(typesetter.missing()));
     for (const std::string& note : notes_of_result(results[k])) options.warn(name, "note: " + note);
@@ -165,7 +165,7 @@ const Format& format_of(const std::string& path) {
              fmt::join(known, ", "));
 }
 
-// Attention takes long to save again, and its file would be gone.
+// Attention takes long to save again, so the file that was read is never overwritten.
 void refuse_to_replace_source(const Results& results, const std::string& path) {
   const auto check = [&](const Description& source) {
     std::error_code missing;

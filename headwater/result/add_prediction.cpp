@@ -3,7 +3,7 @@
 namespace headwater {
 namespace {
 
-// What is asked about, if it is the output of one token.
+// The token whose output is explained, if there is just one.
 const Logit* asked(const Attribution& result) {
   if (result.relevance) return &result.relevance->target.logit;
   return result.gradient ? &result.gradient->target.logit : nullptr;
@@ -13,7 +13,7 @@ const Logit* asked(const Attribution& result) {
 
 void add_prediction(Result& result, Differentiable& model) {
   if (auto* attribution = std::get_if<Attribution>(&result)) {
-    // What the model says at another token than the one that is explained would mislead.
+    // The prediction at a token other than the explained one would mislead.
     const Logit* logit = asked(*attribution);
     attribution->prediction =
         logit && logit->row >= 0 ? model.prediction_at(logit->row) : model.prediction();

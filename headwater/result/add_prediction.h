@@ -5,7 +5,7 @@
 
 namespace headwater {
 
-/// Adds what `model` says about its input. Of a comparison of two models, `model` is the first.
+/// Adds what `model` says about its input. For a comparison of two models, `model` is the first.
 void add_prediction(Result& result, Differentiable& model);
 
 }  // namespace headwater

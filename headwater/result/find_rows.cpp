@@ -29,7 +29,7 @@ std::pair<std::string, int> word_and_number(const std::string& text) {
   return {text.substr(0, mark), number};
 }
 
-// The tokens of each word or token that is spelt so, in order.
+// The tokens of each word or token with this spelling, in order.
 std::vector<std::vector<int>> all_spelt(const std::string& word, const Tokens& tokens,
                                         const Tokens& words) {
   std::vector<std::vector<int>> found;

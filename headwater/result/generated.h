@@ -56,12 +56,12 @@ struct Generated {
   bool ended = false;                // by the model's end token
   std::vector<WordChoice> choices;   // of each token; empty for a continuation
   std::vector<Matrix> values;        // values[s](j, l) is M[s, j, l]; empty if not requested
-  /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the prompt
-  /// on, for generated token s; 0 from the token itself on. A span has a single row.
+  /// With relevance in place of M: relevance(s, j) of token j, counted from the first of the
+  /// prompt, for generated token s; 0 from the token itself on. A span has a single row.
   Matrix relevance;
   Range span;                   // the generated tokens of that row; empty if each has its own
   std::vector<double> outputs;  // the score that each row explains, or the sum of the span's
-  std::vector<double> biases;   // what biases take of it
+  std::vector<double> biases;   // the part of it that biases take
   std::optional<int> shown;     // the one token to show in pictures; none: all
   bool shown_by_layer = false;  // with `shown`: every layer, not only the last
   /// The tokens of each word of prompt and generated text, if merged to words (generated_words.h).

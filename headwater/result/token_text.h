@@ -47,13 +47,13 @@ std::vector<Piece> running_text(const std::vector<std::string>& tokens, int long
 /// A token as part of the text, before anything is made visible.
 struct SpeltToken {
   std::string text;      // with a space in front if it begins a word; a split character is bytes
-  bool goes_on = false;  // the vocabulary says that it continues the word before it
+  bool goes_on = false;  // its marks say that it continues the previous word
 };
 
 std::vector<SpeltToken> spelt(const std::vector<std::string>& tokens);
 
-/// The values of the pieces: that of a unit is the sum of its tokens that are kept, and the tokens
-/// after its first have none. Sets `kept` of the first, if any of them is kept.
+/// The values of the pieces: a unit's value is the sum over its kept tokens, and its tokens after
+/// the first have none. Sets `kept` of the first, if any of them is kept.
 std::vector<float> piece_values(const std::vector<Piece>& pieces, std::span<const float> values,
                                 std::vector<bool>& kept);
 

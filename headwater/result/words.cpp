@@ -50,7 +50,7 @@ class Words {
         places_(source.places),
         texts_(source.texts),
         spelt_(spelt(source.tokens)) {
-    // The text itself knows what an unknown token stands for.
+    // The text itself shows what an unknown token stands for.
     for (size_t j = 0; j < tokens_.size(); ++j)
       if (has_text(j)) spelt_[j].text = text_at(places_[j], places_[j].end);
   }

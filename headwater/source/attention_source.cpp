@@ -223,8 +223,8 @@ Matrix room_for(int n, const std::string& name) {
 
 }  // namespace
 
-// While a layer is visited, the other threads fuse the next one into a second map: fusing is bound
-// by memory, most visitors by computation. For small maps this is not worth it.
+// While a layer is visited, the other threads fuse the next one into a second map: fusing is
+// limited by memory, most visitors by computation. For small maps this is not worth it.
 void AttentionSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
   const int n = static_cast<int>(kept_.size());
   const bool ahead = n >= 256 && range.size() > 1;

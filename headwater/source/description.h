@@ -20,7 +20,7 @@ struct TokenPlace {
 /// What a model is, whatever it is run on.
 struct ModelFacts {
   std::string family;
-  std::string head;                  // what gives its logits, in words; "": nothing does
+  std::string head;                  // what computes its logits, in words; "": nothing does
   std::vector<std::string> classes;  // their names, if it has classes and they have names
   int outputs = 0;                   // classes or words; 0 without a head
   std::optional<int> positions;      // the most tokens; none: no limit

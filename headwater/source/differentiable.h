@@ -32,11 +32,11 @@ class Differentiable {
   /// results are the same bytes.
   virtual std::vector<Outcome> outcomes(const Logit& logit,
                                         std::span<const std::vector<int>> blanked);
-  /// What the model says about its input; none if it has nothing that gives logits, or if it fills
-  /// in masks and there is not one mask. Costs little after a pass through all layers, else a
+  /// The model's prediction for its input; none if it has no logits, or if it fills in masks and
+  /// the input does not have exactly one. Costs little after a pass through all layers, else a
   /// forward pass.
   virtual std::optional<Prediction> prediction() { return {}; }
-  /// What the model says at token `row`, if it says something at each token; else prediction().
+  /// The prediction at token `row`, if the model has one for each token; else prediction().
   virtual std::optional<Prediction> prediction_at(int /*row*/) { return prediction(); }
   /// Whether targets are one of two classes, so that a target's probability depends on the
   /// difference of their logits alone.

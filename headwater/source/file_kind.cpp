@@ -81,7 +81,7 @@ std::optional<FileKind> kind_of(std::string_view bytes) {
 
 std::optional<FileKind> kind_of_file(const std::string& path) {
   std::error_code missing;
-  if (!std::filesystem::is_regular_file(path, missing)) return {};  // a pipe would be waited for
+  if (!std::filesystem::is_regular_file(path, missing)) return {};  // reading a pipe would block
   std::ifstream file(path, std::ios::binary);
   std::string bytes(enough_bytes, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));

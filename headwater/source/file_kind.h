@@ -12,8 +12,7 @@ struct FileKind {
   std::string_view advice;  // what to do about it
 };
 
-/// None for bytes that nothing is known about, among them most texts. `bytes` is the file, or its
-/// start.
+/// None for bytes of an unknown kind, which includes most texts. `bytes` is the file, or its start.
 std::optional<FileKind> kind_of(std::string_view bytes);
 
 /// The same for a file. None if it cannot be read.

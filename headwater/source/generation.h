@@ -13,8 +13,8 @@ namespace headwater {
 /// The relevance of a text's tokens for some that were generated.
 struct SpanRelevance {
   double output = 0;  // the sum of their logits or log-probabilities
-  /// What frozen's values and biases sum to: the output for logits. Of each log-probability, the
-  /// word's logit less the mean of all logits, weighed by their probabilities.
+  /// What frozen's values and biases sum to: the output for logits. for log-probabilities, each
+  /// word's logit minus the mean of all logits, weighted by their probabilities.
   double explained = 0;
   std::vector<float> input;  // of each token before the last of them
   double rest = 0;           // what biases take
@@ -51,7 +51,7 @@ class Generation {
   /// attention to the source, ids.size() x n. Throws Error if there is no room left.
   virtual void read(std::span<const int> ids, Fuse fuse, const Visit& visit,
                     const Visit& across) = 0;
-  /// read() of several texts, this one among them. Texts of one model, if they are no sources, go
+  /// read() for several texts, including this one. Texts of one model, if they are no sources, go
   /// through one matrix product, so the weights are read once for all; the same bytes as one by
   /// one. Visitors of different texts are called at the same time. Each text comes once.
   virtual void read_together(std::span<const Reading> all, Fuse fuse) {

@@ -14,11 +14,11 @@ namespace headwater {
 enum class RelevanceRule {
   frozen,      // attention weights are constants
   attnlrp,     // a quarter through queries and keys each, a half through values
-  integrated,  // the derivative itself, averaged over the way from a baseline
+  integrated,  // the derivative itself, averaged over the straight line from a baseline
 };
 
 /// What of a word is explained: its logit; or the logarithm of its probability, log p = z - log
-/// sum_v e^(z_v), whose gradient is that of z less the mean of all logits' gradients, weighed by
+/// sum_v e^(z_v), whose gradient is that of z minus the mean of all logits' gradients, weighted by
 /// their probabilities.
 enum class WordScore { logit, log_probability };
 

@@ -69,7 +69,7 @@ Tensor read_entry(const dom::object& entry, std::span<const std::byte> data,
   return tensor;
 }
 
-// The format allows neither overlaps nor gaps.
+// The format allows no overlaps and no gaps.
 void check_cover(std::vector<std::span<const std::byte>> pieces, std::span<const std::byte> data,
                  const std::string& path) {
   std::sort(pieces.begin(), pieces.end(),

@@ -61,9 +61,9 @@ class Batch {
   virtual int size() const = 0;
   /// Item k, 0 <= k < size().
   virtual std::unique_ptr<Source> item(int k) = 0;
-  /// Those items, in this order, to be asked the same question one after the other. A model runs
-  /// several of them at once, when the first of them is asked; results are the same bytes as those
-  /// of item(k). Destroy each when it is done, to free what was computed for it.
+  /// The items in this order, to be asked the same question one after the other. A model runs
+  /// several of them at once when the first is asked; the results are the same bytes as from
+  /// item(k). Destroy each when it is done, to free the memory of its results.
   virtual std::vector<std::unique_ptr<Source>> together(std::span<const int> items);
   /// How the arrays were read, in one line: "npz, 12 arrays, one a layer, axes B H n n, f32".
   virtual std::string reading() const = 0;

@@ -11,7 +11,7 @@
 
 namespace headwater {
 
-/// Called with what is done of a pass, out of `total`. What it throws ends the pass.
+/// Called with how much of a pass is done, out of `total`. An exception ends the pass.
 using Count = std::function<void(int64_t done, int64_t total)>;
 /// Called when a pass begins, with what it counts: "layer" or "row". The pass ends when the
 /// returned function is destroyed.

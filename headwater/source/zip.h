@@ -16,10 +16,10 @@ struct ZipMember {
   uint32_t checksum = 0;
 };
 
-/// All members in the order of the directory. `writer` is what errors advise to save the file with.
-/// Throws Error naming `file` for a truncated or damaged
-/// directory, encrypted members, other compression methods, overlapping members, names that occur
-/// twice or lead out of the folder, and members that claim more than deflate can hold.
+/// All members in the order of the directory. `writer` is what errors advise for saving the file
+/// again. Throws Error naming `file` for a truncated or damaged directory, encrypted members, other
+/// compression methods, overlapping members, names that occur twice or lead out of the folder, and
+/// members that claim more than deflate can hold.
 std::vector<ZipMember> read_zip(std::span<const std::byte> bytes, const std::string& file,
                                 const char* writer = "numpy.savez");
 

@@ -15,7 +15,7 @@ Layers = str | slice | range | Sequence[int]
 
 
 class OptionWords(TypedDict, total=False):
-    """The options that every method takes. A word that is left out, or None, has the value of the preset."""
+    """The options that every method takes. A word that is missing or None takes the preset's value."""
 
     preset: str | None
     fuse: str | None
@@ -30,7 +30,7 @@ class OptionWords(TypedDict, total=False):
 
 
 class AskedWords(TypedDict, total=False):
-    """Which part of a capture a question is about, and how it is read."""
+    """Which part of a capture a question is about, and how to read it."""
 
     tokens: Sequence[Any] | None
     attention_mask: Any
@@ -64,31 +64,31 @@ class SourceWords(InputWords, total=False):
 
 
 class RunWords(OptionWords, InputWords, total=False):
-    """What `headwater.run` takes beside its own keywords."""
+    """What `headwater.run` takes besides its own keywords."""
 
     item: int | None
 
 
 class ModelWords(SourceWords, total=False):
-    """What relevance takes beside its own keywords: nothing is fused or prepared for it."""
+    """What relevance takes besides its own keywords: nothing is fused or prepared for it."""
 
     item: int | None
 
 
 class Words(OptionWords, SourceWords, total=False):
-    """What a method takes beside its own keywords."""
+    """What a method takes besides its own keywords."""
 
     item: int | None
 
 
 class CaptureWords(OptionWords, AskedWords, total=False):
-    """What the methods of a capture take beside their own keywords."""
+    """What the methods of a capture take besides their own keywords."""
 
     item: int | None
 
 
 class WritingWords(OptionWords, total=False):
-    """What generate_all takes beside texts."""
+    """What generate_all takes besides texts."""
 
     count: int
     temperature: float

@@ -13,7 +13,7 @@ def plain(value: Any) -> Any:
 
 
 def each(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """What a function makes of two values; of the items of a batch of several lengths one by one, a list."""
+    """Applies a function to two values; item by item for a batch of several lengths, which gives a list."""
     if not isinstance(a, list) and not isinstance(b, list):
         return function(a, b)
     count = len(a) if isinstance(a, list) else len(b)
@@ -36,14 +36,14 @@ def reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 class Arithmetic:
-    """Operators for a class with `values`. What comes out is an array, no longer a result. For a batch of several
-    lengths, it is a list of arrays.
+    """Operators for a class with `values`. They give an array, no longer a result. For a batch of several lengths, it
+    is a list of arrays.
     """
 
     values: Any
 
     def _one_array(self) -> Any:
-        """The values, where they are one array."""
+        """The values, if they are one array."""
         if isinstance(self.values, list):
             name = getattr(self, "source", "batch")
             raise Error(f"{name}: its items have different lengths, expected one array; take .item(k)")

@@ -57,7 +57,7 @@ class Kind:
                             min(example.devices(), key=str) if self.name == "jax" else None)
 
     def back(self, values: NumPyArray) -> Array:
-        """A NumPy array as this kind, without a copy where the memory is the CPU's."""
+        """A NumPy array as this kind, without a copy if the memory is the CPU's."""
         if self.name == "torch":
             tensor = sys.modules["torch"].from_numpy(values)
             return tensor if self.device.type == "cpu" else tensor.to(self.device)
@@ -66,7 +66,7 @@ class Kind:
         return values
 
     def stack(self, values: list[Array]) -> Array:
-        """One array with a leading axis, or the list itself where shapes differ."""
+        """One array with a leading axis, or the list itself if shapes differ."""
         if len({tuple(one.shape) for one in values}) > 1:
             return values
         if self.name == "torch":

@@ -80,7 +80,7 @@ class Summary:
         return dict(count=self.count, **{name: self[name] for name in NUMBERS})
 
     def to_pandas(self) -> Any:
-        """A table with a line for each item that was kept, or else for each metric."""
+        """A table with a line for each kept item, or else for each metric."""
         import pandas
         if self.items:
             return pandas.DataFrame(self.items)
@@ -151,7 +151,7 @@ def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]]
 
 
 def fingerprint(model: torch.nn.Module) -> str:
-    """What tells two models apart: class, config, mode, and every parameter and buffer."""
+    """What distinguishes two models: class, config, mode, and every parameter and buffer."""
     found = hashlib.sha256(type(model).__qualname__.encode())
     config: Any = getattr(model, "config", None)
     found.update(str(config.to_dict() if hasattr(config, "to_dict") else config).encode())
@@ -165,7 +165,7 @@ def fingerprint(model: torch.nn.Module) -> str:
 
 
 def sums_of_bits(tensor: Any) -> list[int]:
-    """Two sums of all bits of a tensor, made where it is: any number that changes shows, and any that change places."""
+    """Two sums over all bits of a tensor, computed on its device. Changed or swapped numbers change them."""
     import torch
     if not tensor.numel() or tensor.device.type == "meta":
         return []
@@ -182,7 +182,7 @@ def sums_of_bits(tensor: Any) -> list[int]:
 
 
 def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
-    """The fingerprint of all batches up to this one, by that of those before."""
+    """The fingerprint of all batches up to this one, from the fingerprint of the earlier ones."""
     found = hashlib.sha256(before.encode())
     for name in sorted(batch):
         found.update(name.encode())
@@ -191,7 +191,7 @@ def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
 
 
 def add(found: Any, value: Any) -> None:
-    """Adds a value to a fingerprint: arrays with all their numbers, and what is inside lists and dictionaries."""
+    """Adds a value to a fingerprint: arrays with all their numbers, lists and dictionaries with their contents."""
     if is_torch(value) or isinstance(value, np.ndarray):
         array = to_numpy(value)
         found.update(f"{type(value).__name__} {array.shape} {array.dtype}".encode())
@@ -210,7 +210,7 @@ def add(found: Any, value: Any) -> None:
 
 
 class Progress:
-    """The file of work that resumes: how many batches are done, of what, and their summary."""
+    """The file that lets work resume: how many batches of what are done, and their summary."""
 
     def __init__(self, path: Path | None, asked: dict[str, Any]):
         self.path, self.asked = path, asked
@@ -219,7 +219,7 @@ class Progress:
         self.seen = 0
 
     def load(self, model: str) -> None:
-        """Reads the file, if it is there, and refuses one of other work."""
+        """Reads the file, if it exists, and refuses one from other work."""
         self.model = model
         assert self.path is not None
         if not self.path.exists():
@@ -241,7 +241,7 @@ class Progress:
             raise Error(f"{self.path}: is of another model; give another file, or the same model with the same weights")
 
     def next(self, number: int, batch: Mapping[str, Any]) -> bool:
-        """Whether a batch is to be computed. Raises if the batches that are done were others."""
+        """Whether to compute a batch. Raises if the finished batches were different ones."""
         if self.path is None:
             return True
         self.batches, self.seen = fingerprint_of_batch(batch, self.batches), number + 1
@@ -256,7 +256,7 @@ class Progress:
                         "same data")
 
     def save(self, batches: int, summary: Summary) -> None:
-        """Writes the file. It is whole at any moment."""
+        """Writes the file, which is complete at every moment."""
         if self.path is None:
             return
         output = Output(str(self.path))

@@ -63,7 +63,7 @@ class Generation(Printed):
         self._layers = 0  # of the model
 
     def _record(self) -> _engine.Results:
-        """The engine's record, made when it is needed of a text that was written elsewhere."""
+        """The engine's record; for a text that was written elsewhere, made on demand."""
         if self._results is not None:
             return self._results
         results = _engine.Results()
@@ -120,7 +120,7 @@ class Generation(Printed):
         """
         results = self._record().words(0, offsets=offset_pairs(offsets))
         out = read(results)
-        if self._results is None:  # it came from elsewhere, and its values go back there
+        if self._results is None:  # the text came from elsewhere, and its values go back there
             out.M, out.options = Kind(self.M).back(out.M), self.options
         out.images = [place.moved(results.generated(0)["pieces"]) for place in self.images]
         return out
@@ -215,7 +215,7 @@ def generate_all(model: str | os.PathLike[str], texts: Sequence[str], **words: U
 def written(model: str | os.PathLike[str], words: Mapping[str, Any], *, stop: str | int | Sequence[str | int] = (),
             ignore_end: bool = False, position: str = "predicting", method: str = "rollout", rule: str | None = None,
             span: Any = None, continuation: str | None = None, **more: Any) -> list[_engine.Results]:
-    """What the engine writes. Raises headwater.Error for words that do not fit together."""
+    """The texts that the engine writes. Raises headwater.Error for words that do not go together."""
     options, _ = split(words)
     refuse(words, "generate", ALL_ROWS)
     check_position(position)
@@ -290,7 +290,7 @@ def check_position(position: str) -> None:
 
 
 def places_of(beam_indices: Any, item: int | None, steps: int, rows: int) -> list[int]:
-    """The row of each step that made a text. A beam search moves texts between rows, and ends some early."""
+    """The row of each step that made a text. Beam search moves texts between rows and ends some early."""
     if beam_indices is None:
         return [within(item, rows)] * steps
     made = to_numpy(beam_indices)
@@ -340,7 +340,7 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
     check_position(position)
     chosen = rows_of_text([step.begin for step in steps], [step.new for step in steps])
     count = len(chosen) - length + 1 if count is None else count
-    chosen = chosen[:length + count]  # guesses that nobody took come after
+    chosen = chosen[:length + count]  # rejected guesses come after
     if len(chosen) < length + count - 1 or count < 1:
         raise Error(f"generate: {len(chosen)} positions were read for a prompt of {length} and {count} new tokens; "
                     "capture the whole of generate()")
@@ -362,7 +362,7 @@ def follow(steps: list[Step], kind: Kind, prompt: Sequence[str] | None, generate
             places = np.concatenate([real[real < width], np.arange(length, width)])  # all columns, also of guesses
             own = places[(places >= first) & (places < last)]
             rows = finite(rows[own - first][:, places], layer)
-            # A prompt that is read as a whole may look both ways (PaliGemma, GIT): its rows stay as they are.
+            # A prompt that is read at once may attend in both directions (PaliGemma, GIT): its rows are unchanged.
             after = places >= last if (first, last) == (0, length) else places > own[:, None]
             if rows[np.broadcast_to(after, rows.shape)].any():
                 raise Error(f"generate: positions of layer {layer} attend to later positions, expected causal "

@@ -13,7 +13,7 @@ from .errors import Error
 from .saved import Saved
 from .values import whole
 
-EDGE = 1.5  # how much more than its share the border may hold before a note says so
+EDGE = 1.5  # how many times its share the border may hold before a note says so
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ImageTokens:
     grid: tuple[int, ...] | None
 
     def moved(self, words: list[tuple[int, int]]) -> ImageTokens:
-        """The same among words, of which each is a range of tokens. A patch is always a word of its own."""
+        """The same by words, each a range of tokens. A patch is always a word of its own."""
         word = {begin: k for k, (begin, _) in enumerate(words)}
         return ImageTokens(self.kind, self.number, [word[position] for position in self.positions], self.grid)
 
@@ -63,12 +63,12 @@ class ImageAttribution(Saved):
 
     @property
     def has_signs(self) -> bool:
-        """Whether values speak for the target, if positive, or against it, if negative."""
+        """Whether values are signed: positive for the target, negative against it."""
         return self.method == "relevance"
 
     @property
     def title(self) -> str:
-        """What the values are of: an output token, or the target of relevance."""
+        """What the values explain: an output token, or the target of relevance."""
         return f"{self.method} of {self.output}" if self.target is None else f"{self.method} for '{self.target}'"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
@@ -131,7 +131,7 @@ class ImageAttribution(Saved):
 
 
 def edge_notes(values: NumPyArray) -> list[str]:
-    """A note if patches at the border hold much more than their share, which is common and says little."""
+    """A note if patches at the border hold much more than their share, which is common and means little."""
     frames = values if values.ndim == 3 else values[None]
     if min(frames.shape[1:]) < 4 or values.sum() <= 0:
         return []

@@ -17,7 +17,7 @@ KNOWN = (*SourceWords.__annotations__, "item")
 
 
 def meant(attention: Attention, words: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The keywords with what a capture was told about heads."""
+    """The keywords, with the fusion that a capture was given."""
     return attention._asked_fuse(words) if isinstance(attention, Recorded) else words
 
 
@@ -48,7 +48,7 @@ def attribution(results: _engine.Results, source: Source, items: list[int], batc
 
 
 def for_device(attention: Attention, words: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The keywords for torch, if the attention is on a GPU and torch knows all of them; else None."""
+    """The keywords for torch, if the attention is on a GPU and torch supports all of them; else None."""
     if not arrays.lies_on_device(attention, {word: value for word, value in words.items() if word in ASKED}):
         return None
     if not isinstance(attention, Recorded):
@@ -194,7 +194,7 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
         try:
             return device_metrics(attention, layer=layer, **known)
         except (IndexError, ValueError):
-            pass  # the engine says what is wrong
+            pass  # the engine raises with the reason
     source, _, _, options = opened(attention, words)
     results = _engine.metrics(source.inputs, options, layer)
     return Metrics(results)
@@ -265,7 +265,7 @@ def info(attention: Attention | None = None, *, item: int = 0, **words: Unpack[S
 
 
 def gpu_info() -> dict[str, str]:
-    """What computes on the first GPU, and why."""
+    """Whose kernels run on the first GPU, and why."""
     try:
         from .torch import kernels
     except ImportError:

@@ -65,7 +65,7 @@ def row_names(result: Attribution) -> list[str]:
 
 
 def name_of(result: Attribution) -> str:
-    """The method, and of relevance what it is for."""
+    """The method and, for relevance, its target."""
     return result.method if result.relevance is None else f"relevance for '{result.relevance['target']['name']}'"
 
 

@@ -27,7 +27,7 @@ class Printed:
 
 
 def rows_of(result: Printed) -> list[str]:
-    """A line for each row that is shown; of a batch, none."""
+    """A line for each row that is shown; none for a batch."""
     from .generated import Generation
     from .result import Attribution, Comparison
     if isinstance(result, Attribution) and not result.batch:
@@ -43,14 +43,14 @@ def rows_of(result: Printed) -> list[str]:
 
 
 def output_of(result: Attribution) -> str:
-    """What the values of the row that is shown are about."""
+    """What the values of the shown row are about."""
     if result.relevance is not None:
         return str(result.relevance["target"]["name"])
     return "mean" if list(result.rows) == ["mean"] else result.tokens[result.rows[result.shown_row()]]
 
 
 def strongest_of(result: Attribution) -> str:
-    """The strongest tokens of the row that is shown."""
+    """The strongest tokens of the shown row."""
     tokens = [result.tokens[j] for j in result.columns] if result.columns else result.tokens
     return strongest(result.row(result.shown_row()), tokens)
 

@@ -1,4 +1,4 @@
-"""What headwater asks of objects that other libraries make: the attributes that it reads, and no more."""
+"""The attributes that headwater reads of other libraries' objects, and no more."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping, Protocol, Sequence, Unpack, runtime_checkable
@@ -39,7 +39,7 @@ class WithThreeStacks(Protocol):
 
 @runtime_checkable
 class Computed(Protocol):
-    """A result of a method, which is an array but no attention."""
+    """A result of a method, which is an array but not attention."""
 
     method: str
     notes: Any

@@ -57,7 +57,7 @@ class Attribution(Printed, Arithmetic):
         self.heads: Any = self._extra("heads", len(facts))
         self.edges: Any = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
-        self._told = list(notes)  # what the engine does not know
+        self._told = list(notes)  # notes that the engine does not have
         self.notes: list[str] = list(dict.fromkeys([*(note for fact in facts for note in fact["notes"]), *notes]))
         self.values: Array = self._collect(facts) if values is None else values
 
@@ -72,7 +72,7 @@ class Attribution(Printed, Arithmetic):
 
     @property
     def has_signs(self) -> bool:
-        """Whether values speak for the target, if positive, or against it, if negative."""
+        """Whether values are signed: positive for the target, negative against it."""
         return self.method == "relevance"
 
     def _collect(self, facts: list[dict[str, Any]]) -> Array:
@@ -159,14 +159,14 @@ class Attribution(Printed, Arithmetic):
         return one
 
     def matrix(self, k: int = 0) -> NumPyArray:
-        """Item k as [rows, n]; of a result by layer, the last layer's, or for relevance the input's."""
+        """Item k as [rows, n]: of a result by layer, the last layer, or the input for relevance."""
         values = to_numpy(self.values[k]) if self.batch else to_numpy(self.values)
         if self.by_layer:
             values = values[0 if self.by_layer[0] < 0 else -1]
         return values if values.ndim == 2 else values[None]
 
     def shown_row(self, k: int = 0) -> int:
-        """The row that is shown where there is room for one, as the command chooses it.
+        """The row that is shown if there is room for only one, chosen as the command does.
 
         It is the last row of causal attention, the target's row of a gradient, and else the first.
         """
@@ -279,7 +279,7 @@ class Attribution(Printed, Arithmetic):
 
 
 def known(relevance: Any) -> Any:
-    """What is known of relevance; a function as its target has neither id nor row."""
+    """The record of relevance; if the target is a function, it has neither id nor row."""
     if relevance is None:
         return None
     target = {word: value for word, value in relevance["target"].items() if word not in ("id", "row") or value >= 0}

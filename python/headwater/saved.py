@@ -1,4 +1,4 @@
-"""Results that are put together in Python: written by their ending, as the engine writes its own."""
+"""Results that are made in Python, written in the format of the ending, as the engine writes its own."""
 from __future__ import annotations
 
 import io
@@ -37,7 +37,9 @@ class Output(io.RawIOBase):
 
 
 def write_whole(path: str, writers: Mapping[str, Callable[[Output], None]]) -> None:
-    """Calls the writer for the ending of `path`. The file is whole or not there, and an old one survives a failure."""
+    """Calls the writer for the ending of `path`. The file appears complete or not at all, and an old one survives a
+    failure.
+    """
     ending = os.path.splitext(path)[1]
     if ending not in writers:
         raise Error(f"{path}: no format has the ending '{ending}' here; expected {' or '.join(writers)}")

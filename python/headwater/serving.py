@@ -32,17 +32,17 @@ class Server:
         atexit.register(self.stop)  # a thread in the engine must end before Python does
 
     def stop(self) -> None:
-        """Ends the server. What is being computed is given up."""
+        """Ends the server, and cancels the current computation."""
         atexit.unregister(self.stop)
         if self._engine is not None:
             self._engine.stop()
             self._thread.join()
-            self._engine = None  # it closes what is open
+            self._engine = None  # closes all connections
 
     def wait(self) -> None:
-        """Returns when somebody stops the server, or presses Ctrl-C."""
+        """Returns when the server is stopped, or on Ctrl-C."""
         try:
-            # Not join(): in Python 3.11, one that is interrupted takes the thread for ended.
+            # Not join(): in Python 3.11, an interrupted join() considers the thread ended.
             while not self._ended.wait(0.2):
                 pass
         except KeyboardInterrupt:
@@ -97,7 +97,7 @@ def run(engine: _engine.Server, ended: threading.Event) -> None:
 
 
 class Cancelled(Exception):
-    """Nobody waits for the answer any more."""
+    """Nobody is waiting for the answer any more."""
 
 
 def check(progress: Any, what: str, done: int, total: int) -> None:

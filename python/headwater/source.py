@@ -29,7 +29,7 @@ class Source:
         self.images = images or []  # of each item, of a vision-language model
         self.kind = kind
         self.name = name
-        self.notes: list[str] = []  # how arrays were read, where another way was possible
+        self.notes: list[str] = []  # how arrays were read, if another way was possible
         self.batch = len(inputs) > 1 if batch is None else batch
 
     def __len__(self) -> int:

@@ -48,7 +48,7 @@ def whole_rows(steps: Sequence[NumPyArray], begins: Sequence[int], chosen: Seque
             out[place, :len(keys)] = keys
             continue
         end = begins[step] + len(steps[step])
-        first = max(0, end - len(keys))  # a sliding window drops what it no longer sees
+        first = max(0, end - len(keys))  # a sliding window drops positions that it no longer sees
         keys = keys[:min(end, width) - first]
         out[place, first:first + len(keys)] = keys
     return out
@@ -98,5 +98,5 @@ def pieces(chosen: Sequence[tuple[int, int]], length: int) -> list[tuple[int, in
 
 def placed(rows: NumPyArray, step: Step) -> NumPyArray:
     """The rows of a step with one column for each position."""
-    gone = step.begin + step.new - rows.shape[1]  # a sliding window drops what it no longer sees
+    gone = step.begin + step.new - rows.shape[1]  # a sliding window drops positions that it no longer sees
     return np.pad(rows, [(0, 0), (gone, 0)]) if gone > 0 else rows

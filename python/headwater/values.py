@@ -1,4 +1,4 @@
-"""What keywords may hold, whichever function they are given to: a sentence for a value that is of another kind."""
+"""Checks of keyword values, the same for every function: a sentence for a value of the wrong kind."""
 from __future__ import annotations
 
 import operator
@@ -17,7 +17,7 @@ TEXTS = ("preset", "fuse", "order", "empty", "divide", "rule", "axes", "sums", "
 
 
 def checked_values(words: dict[str, Any]) -> dict[str, Any]:
-    """The keywords, with plain numbers and truth values. Raises Error for one of another kind."""
+    """The keywords, with plain numbers and truth values. Raises Error for a value of the wrong kind."""
     return {word: checked_value(word, value) for word, value in words.items()}
 
 

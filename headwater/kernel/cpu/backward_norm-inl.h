@@ -1,7 +1,7 @@
 // layer_norm_backward and rms_norm_backward: each row by itself, sums in double.
 //
 // With z = (x - mean) scale and g = gradient weight: dx = scale (g - mean(g) - z mean(g z)). Only
-// the layer norm has the term mean(g), and only the tangent that in z.
+// the layer norm has the term mean(g), and only the tangent has the term in z.
 #if defined(HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H
 #undef HEADWATER_KERNEL_CPU_BACKWARD_NORM_INL_H

@@ -6,7 +6,7 @@
 
 namespace headwater::kernel {
 
-/// Best first, the baseline that all machines of this kind have last.
+/// Best first; the baseline that every machine of this kind has comes last.
 std::vector<Kernels> cpu_kernels();
 
 }  // namespace headwater::kernel

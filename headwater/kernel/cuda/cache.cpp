@@ -33,8 +33,8 @@ std::optional<fs::path> folder() {
   return std::nullopt;
 }
 
-// A file is the key, the hash of the code and the code. The lengths are those of the file, so a
-// file that lost its end is found out.
+// A file is the key, the hash of the code and the code. The lengths must match the file, so a
+// truncated file is noticed.
 std::string head_of(const std::string& key, const std::string& code) {
   return fmt::format("headwater kernel {} {} {:016x}\n{}\n", key.size(), code.size(), fnv1a(code),
                      key);

@@ -57,7 +57,7 @@ const Nvrtc& nvrtc() {
   return opened;
 }
 
-// A program that is destroyed whatever happens.
+// Destroys the program on every path.
 struct Program {
   void* handle = nullptr;
   ~Program() { nvrtc().destroy(&handle); }

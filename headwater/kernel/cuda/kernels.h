@@ -8,7 +8,7 @@
 namespace headwater::kernel::cuda {
 
 /// Which kernel: a source, the macros that it is compiled with, and the shared memory of a block.
-/// The function is called like the source, without its ending.
+/// The function has the source's name, without its ending.
 struct Variant {
   std::string source;
   std::vector<std::string> defines;

@@ -201,7 +201,7 @@ void Layer::map_pairs(const Fused& fused, const float* lse, int begin, int end, 
   if (columns < end || columns > a.keys || out.row % 2 != 0 || out.row < columns)
     fail("map kernel: {} columns of {} keys in rows of {} numbers do not fit rows {} to {}",
          columns, a.keys, out.row, begin, end);
-  a.out = static_cast<float*>(out.data);  // a kernel for pairs takes it for what it is
+  a.out = static_cast<float*>(out.data);  // a kernel for pairs casts it back
   a.out_row = out.row;
   a.out_part = out.part;
   a.residual = residual;

@@ -11,7 +11,7 @@ class Library {
   /// Throws Error, which calls it `what`, if none is. It stays open until the process ends.
   Library(std::string what, const std::vector<std::string>& names);
 
-  /// Sets `function` to the library's function `name`. Throws Error if it has none.
+  /// Sets `function` to the library's function `name`. Throws Error if there is none.
   template <class Function>
   void find(const char* name, Function*& function) const {
     function = reinterpret_cast<Function*>(symbol(name));

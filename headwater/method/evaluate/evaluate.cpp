@@ -40,8 +40,8 @@ Vector at(std::span<const float> values, const std::vector<int>& places) {
   return out;
 }
 
-// The share of true tokens among the `count` tokens of D with the largest values. Of tokens that
-// share the last place, each counts in part.
+// The share of true tokens among the `count` tokens of D with the largest values. Tokens that tie
+// for the last place count in part.
 double share_on_top(std::span<const float> values, const std::vector<int>& given,
                     const std::vector<bool>& truth, size_t count) {
   std::vector<int> order = given;

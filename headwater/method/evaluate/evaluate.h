@@ -92,7 +92,7 @@ class Evaluator {
   std::vector<Samples> correlations_;                    // for each reference
   Samples hits_, found_;                                 // for all methods
   size_t most_true_ = 0;                                 // tokens of an example
-  bool one_of_two_ = false;                              // classes, where that matters
+  bool one_of_two_ = false;                              // targets are one of two classes
   std::vector<double> chances_;                          // one for each example
   std::vector<std::vector<Faithfulness>> faithfulness_;  // [method][example], for all methods
 };

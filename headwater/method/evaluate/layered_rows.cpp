@@ -100,7 +100,7 @@ std::vector<LayeredRow> layered_rows(Source& source, const Options& options, int
     if (wanted(by_maps->method)) out.push_back(std::move(*by_maps));
 
   TargetRequest whole = target;
-  if (differentiable(source).one_of_two()) whole.against = "best";  // the other one
+  if (differentiable(source).one_of_two()) whole.against = "best";  // the other class
   if (wanted("gradient-x-input")) {
     if (!whole.against.empty())
       maps.answer = differentiable(source).gradients({whole, options.fuse, {0, 0}}, {});

@@ -14,8 +14,8 @@
 // carry no more than the source's row supplies:
 //   F(i, t) <= sum_{l < m-1} (c_l(t) - A_l[t, t]) + sum_{v not in W} A_(m-1)[v, t]
 //              + sum_u min(A_(top-1)[i, u], sum_{w in W} A_(top-2)[u, w]).
-// Where a few tokens take most of the attention, minimum cuts mostly have this form, with W = t and
-// the few tokens that attend to it most.
+// If a few tokens take most of the attention, most minimum cuts have this form, with W = t and the
+// few tokens that attend to it most.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -63,8 +63,8 @@ struct FlowOptions {
   bool certify = false;       // check every value again, and say so in the notes
   bool cut = false;           // also the minimum cut of the pair: asks for one row and one column
 
-  /// Called now and then with the number of settled pairs and of all pairs. Calls come from any
-  /// thread, never two at once. An exception stops the work and comes out of flow().
+  /// Called from time to time with the number of settled pairs and of all pairs. Calls come from
+  /// any thread, never two at once. An exception stops the work and comes out of flow().
   std::function<void(int64_t settled, int64_t pairs)> progress;
 };
 

@@ -46,7 +46,8 @@ class Pairs {
     std::ranges::stable_sort(
         order_, [&](size_t a, size_t b) { return request.sources[a] > request.sources[b]; });
     for (int w = 0; w < workers_.count(); ++w) scratch_.emplace_back(capacities, top_);
-    // Whoever watches can also end the work, and one vector may take seconds to settle anything.
+    // The progress callback can also end the work, and settling pairs by one vector may take
+    // seconds.
     if (request_.progress) workers_.before_each([this] { report(0); });
   }
 

@@ -1,4 +1,5 @@
-// Exact flow values for all requested pairs: decides which way to settle a pair is tried when.
+// Exact flow values for all requested pairs: decides which ways to settle a pair are tried, and in
+// which order.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,7 +9,7 @@
 
 namespace headwater {
 
-/// Called now and then with the number of settled pairs and of all pairs. Calls come from any
+/// Called from time to time with the number of settled pairs and of all pairs. Calls come from any
 /// thread, never two at once. An exception stops the work.
 using FlowProgress = std::function<void(int64_t settled, int64_t pairs)>;
 
@@ -23,7 +24,8 @@ struct FlowRequest {
 struct FlowValues {
   /// For each top level, sources.size() x sinks.size() values in units of 2^-30.
   std::vector<std::vector<int32_t>> tops;
-  /// How many values at the last level no source could exceed; they say nothing about the source.
+  /// How many values at the last level reach a maximum that holds for every source; they say
+  /// nothing about the source.
   int64_t saturated = 0;
 };
 

@@ -82,7 +82,7 @@ Architecture with_part(const Config& config, const char* key, const char* other,
   const std::optional<Config> part = config.object(key);
   if (!part)
     fail("{}: has no '{}', expected the sizes of that tower; check the file", config.name(), key);
-  // Older files repeat it under another name, which counts more.
+  // Older files repeat it under another name, which takes precedence.
   const std::string repeated = std::string(key) + "_dict";
   const std::optional<Config> again = config.object(repeated);
   for (const char* size : {"hidden_size", "num_hidden_layers", "num_attention_heads",

@@ -24,7 +24,7 @@ float read_cap(const Config& config, const char* key, double otherwise) {
 // layer has a window except each `pattern`-th.
 Architecture gemma_layout(const Config& config, int positions, double theta, double score_cap,
                           double logit_cap, int pattern) {
-  config.pass_over({"hidden_act"});  // hidden_activation is what counts
+  config.pass_over({"hidden_act"});  // hidden_activation decides
   Architecture model = llama_layout(config);
   model.norm = Architecture::Norm::rms_from_one;
   model.activation = activation(config, "hidden_activation", "gelu_pytorch_tanh");
@@ -61,7 +61,7 @@ Architecture gemma2(const Config& config) {
 }
 
 Architecture gemma3_text(const Config& config) {
-  // Newer files have the pattern with an underscore too, beside layer_types, which counts.
+  // Newer files also have the pattern with an underscore, but layer_types takes precedence.
   config.pass_over({"_sliding_window_pattern"});
   const int pattern = config.integer_or("sliding_window_pattern", 6);
   Architecture model = gemma_layout(config, 131072, 1e6, 0, 0, pattern);

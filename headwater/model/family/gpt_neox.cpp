@@ -27,7 +27,7 @@ Architecture gpt_neox(const Config& config) {
   model.positions = config.integer_or("max_position_embeddings", 2048);
   refuse_unclear(config, "rope_theta", "rotary_emb_base", 10000);
   refuse_unclear(config, "partial_rotary_factor", "rotary_pct", 0.25);
-  // Where it differs, transformers rotates a part of that size, of heads that are not.
+  // If head sizes disagree, transformers rotates a part of that size, in heads of another size.
   config.expect_number("head_dim", model.head_size);
   model.rope = read_rope(config, model.head_size, *model.positions, 0.25);
   if (model.rope->kind == "dynamic") model.positions.reset();

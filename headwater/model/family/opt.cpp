@@ -20,7 +20,8 @@ Architecture opt(const Config& config) {
     fail("{}: num_attention_heads is {}, expected a divisor of hidden_size, {}; check the file",
          config.name(), model.heads, model.width);
   model.head_size = model.width / model.heads;
-  // Only OPT-350m differs: it projects words before it adds positions, and rows before the head.
+  // Only OPT-350m differs: it projects words before it adds positions, and rows before the
+  // classifier.
   const int words = config.integer_or("word_embed_proj_dim", model.width);
 
   model.causal = true;

@@ -10,7 +10,7 @@ namespace headwater::family {
 Architecture phi3(const Config& config) {
   Architecture model = llama_layout(config, 4096, 1.0);
   config.pass_over({"original_max_position_embeddings", "resid_pdrop", "embd_pdrop"});
-  // What transformers takes for it is not what the file says.
+  // Without it, transformers assumes a value that the file does not state.
   if (model.rope->kind == "longrope" && !config.has("original_max_position_embeddings"))
     fail("{}: has no 'original_max_position_embeddings', expected one beside longrope; add it",
          config.name());

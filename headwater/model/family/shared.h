@@ -47,8 +47,8 @@ std::vector<ClassifierNames> decoder_heads(const std::string& language,
 /// Blocks, names and word embeddings of BERT, which RoBERTa and ELECTRA share.
 Architecture bert_layout(const Config& config, const std::string& prefix);
 
-/// Blocks and names of Llama, which Mistral, Qwen and others share. `positions` are those of a
-/// config.json that does not say; `rotated` as `share` of read_rope.
+/// Blocks and names of Llama, which Mistral, Qwen and others share. `positions` is the default if
+/// config.json has none; `rotated` is the `share` of read_rope.
 Architecture llama_layout(const Config& config, int positions = 2048,
                           std::optional<double> rotated = {});
 

@@ -10,7 +10,7 @@
 namespace headwater::family {
 namespace {
 
-// "relu", or "gated-gelu" for gelu_new with a gate. What newer files say beside it counts more.
+// "relu", or "gated-gelu" for gelu_new with a gate. Other entries of newer files take precedence.
 void read_feed(const Config& config, const std::string& part, Architecture& model) {
   const char* key = "feed_forward_proj";
   const bool multilingual = config.text("model_type") == "mt5";

@@ -41,8 +41,8 @@ class ImageProcessor {
   ProcessorConfig config_;
 };
 
-/// What a result keeps of an image: `image` (reduced to at most 1024 pixels a side), the part that
-/// was seen, and the patches.
+/// The record of an image in a result: `image` (reduced to at most 1024 pixels a side), the part
+/// that the model saw, and the patches.
 PatchGrid patch_grid_of(const Image& image, const ImageBox& seen, int rows, int columns,
                         int prefix);
 

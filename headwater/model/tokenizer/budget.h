@@ -19,8 +19,8 @@ class Budget {
 
   /// Bytes of text that a step makes. Throws Error when all steps together make too many.
   static void spend_bytes(size_t bytes);
-  /// Steps of a regular expression, named by `what`. Throws Error when all together take too many;
-  /// where no budget is open, when these alone do.
+  /// Steps of a regular expression, named by `what`. Throws Error when all together take too many,
+  /// or, if no budget is open, when these alone do.
   static void spend_steps(uint64_t steps, const std::string& what);
 
  private:

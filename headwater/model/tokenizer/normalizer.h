@@ -15,7 +15,7 @@ class Normalizer {
   virtual void apply(AlignedText& text) const = 0;
 };
 
-/// What takes the place of entries of a BertNormalizer.
+/// Values that replace entries of a BertNormalizer.
 struct BertFlags {
   std::optional<bool> lowercase, strip_accents, handle_chinese_chars;
 };

@@ -15,7 +15,7 @@ class PreTokenizer {
   virtual void apply(Splits& splits) const = 0;
 };
 
-/// `add_prefix_space` takes the place of what a ByteLevel says. Throws Error for an unknown type or
+/// `add_prefix_space` replaces the entry of a ByteLevel. Throws Error for an unknown type or
 /// option.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part,
                                                  std::optional<bool> add_prefix_space = {},

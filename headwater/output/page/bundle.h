@@ -12,7 +12,7 @@ struct BuiltFile {
 };
 
 /// core.js is in every page, and the parts that its results need: see page_scripts(). loader.js
-/// unpacks them, and is the only script that a page holds unpacked. server.js is all of it in one,
+/// unpacks them, and is the only script that a page holds unpacked. server.js contains everything,
 /// for the page of a server.
 BuiltFile built_file(std::string_view name);
 

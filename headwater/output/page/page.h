@@ -21,7 +21,7 @@ void write_page(const std::vector<ResultView>& results, const WriteOptions& opti
 /// What such a page holds, as JSON on one line: a server sends it to a page that is open already.
 std::string page_data(const std::vector<ResultView>& results, const WriteOptions& options);
 
-/// The page of a server. It holds no result, and may send requests to where it came from alone.
+/// The page of a server. It holds no result, and may send requests only to where it came from.
 void write_server_page(const Sink& sink);
 /// Its policy for the response's header, which also keeps it out of frames.
 std::string server_page_policy();

@@ -44,7 +44,7 @@ std::vector<std::string> page_scripts(const std::vector<Document>& items) {
   for (const Document& item : items) add_parts(item, parts);
   if (items.size() > 1) parts.insert("several");
   std::vector<std::string> out{"core.js"};
-  // What the result's part has, the others take from it.
+  // The other parts use what the result's part has.
   for (const std::string_view part :
        {"result", "text", "picture", "patches", "layers", "arcs", "compare", "several", "tables"})
     if (parts.contains(part)) out.push_back(std::string(part) + ".js");

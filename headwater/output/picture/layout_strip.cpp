@@ -53,7 +53,8 @@ std::vector<std::vector<Placed>> lines_of(const Strip& strip, const std::vector<
 }
 
 // The same line from left to right. Scripts that run from right to left do so here too: a text that
-// begins with one is laid out from the right, and what runs the other way is reversed within it.
+// begins with one is laid out from the right, and runs in the other direction are reversed within
+// it.
 std::vector<Placed> from_left(const std::vector<Placed>& line,
                               const std::vector<ReadingSide>& sides, bool from_right) {
   const auto reversed = [&](size_t k) {
@@ -74,7 +75,7 @@ std::vector<Placed> from_left(const std::vector<Placed>& line,
   std::vector<Placed> out;
   for (size_t k = 0; k < steps.size(); ++k) {
     out.push_back(line[steps[k].place]);
-    // The space between two is the one before what is read later.
+    // The space between two pieces belongs to the one that is read later.
     if (k == 0) {
       out.back().before = 0;
     } else {
@@ -94,7 +95,7 @@ void place_text(Page& page, const Strip& strip, double top, Ramp ramp) {
     Lettering lettering = reading;
     if (!strip.text_kept[j]) lettering.colour = grey;
     texts.push_back(page.measured({.text = strip.pieces[j].text, .lettering = lettering}));
-    // A token of the model is in no script.
+    // A token of the model has no script.
     words.push_back(is_special(strip.pieces[j].text) ? "" : strip.pieces[j].text);
   }
   const std::vector<ReadingSide> sides = sides_of(words);

@@ -13,7 +13,7 @@ enum class ReadingSide { none, left, right };
 ReadingSide side_of(std::string_view utf8);
 
 /// The same for the pieces of a text. One without a letter has the side of its neighbours if they
-/// agree, else the side of the whole text, so none is `none` unless no piece has a letter.
+/// agree, else the side of the whole text, so a piece is `none` only if no piece has a letter.
 std::vector<ReadingSide> sides_of(const std::vector<std::string>& pieces);
 
 }  // namespace headwater

@@ -22,11 +22,11 @@ from .shard import Shard, find_shard
 from .table import COLUMNS, pyarrow
 from .words import counted
 
-SAMPLE_SECONDS = 2.0  # of a dry run
+SAMPLE_SECONDS = 2.0  # how long a dry run measures
 
 
 class Work:
-    """What was asked, checked: nothing is wrong with it once this is made."""
+    """The request, checked: once this object exists, nothing is wrong with it."""
 
     def __init__(self, asked: argparse.Namespace, environment: Mapping[str, str]):
         pyarrow()
@@ -87,7 +87,7 @@ class Work:
 
 
 def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    """Does the work of a line, and returns the exit status."""
+    """Runs the command, and returns the exit status."""
     work = Work(asked, environment)
     if work.shard.count > 1:
         by = f"; the environment says so, --shard 0/1 does all of it" if work.shard.said_by not in ("", "--shard") else ""
@@ -126,13 +126,13 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def there(folder: Folder, name: str) -> Any:
-    """Of a block that was there: its columns id and error."""
+    """The columns id and error of a block that was already there."""
     import pyarrow.parquet as parquet
     return parquet.read_table(folder.path / name, columns=["id", "error"])
 
 
 def dry_run(work: Work) -> int:
-    """Counts everything, and runs the first rows to see how long it takes."""
+    """Counts all rows, and runs the first ones to estimate the time."""
     rows = tokens = wrong = blocks = 0
     sample: list[Any] = []
     sampled = 0
@@ -154,8 +154,8 @@ def dry_run(work: Work) -> int:
 
 
 def timed(work: Work, sample: list[Any]) -> tuple[float, int]:
-    """Seconds for some of the texts, and their tokens."""
-    work.attributor._model.answers(sample[:1])  # what is only done once
+    """The seconds that some of the texts take, and their number of tokens."""
+    work.attributor._model.answers(sample[:1])  # warms up what happens only once
     seconds, ran, at = 0.0, 0, 0
     while at < len(sample) and seconds < SAMPLE_SECONDS:
         some = sample[at:at + 64]

@@ -85,12 +85,12 @@ class Attributor:
 
     @property
     def content(self) -> str:
-        """A hash of what the model consists of: two models with the same one give the same values."""
+        """A hash of the model's content: models with the same hash give the same values."""
         content: str = self._model.content
         return content
 
     def tokens(self, texts: Sequence[Any]) -> list[int | str]:
-        """The number of tokens of each text, or what is wrong with it. Runs nothing."""
+        """The number of tokens of each text, or what is wrong with it. Does not run the model."""
         counts: list[int | str] = self._model.tokens(texts)
         return counts
 

@@ -1,4 +1,4 @@
-"""What the first bytes of a file say of it, whatever its name says."""
+"""What kind of file the first bytes show, whatever its name says."""
 from __future__ import annotations
 
 import gzip
@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import Error
 
-OTHER = {  # than text in UTF-8, by the first bytes: what it is, and the way out
+OTHER = {  # files that are not UTF-8 text, by their first bytes: what each is, and the way out
     b"\xff\xfe": ("is UTF-16", "convert it, for example with iconv -f UTF-16 -t UTF-8"),
     b"\xfe\xff": ("is UTF-16", "convert it, for example with iconv -f UTF-16 -t UTF-8"),
     b"PAR1": ("is Parquet", "give it the ending .parquet"),
@@ -23,7 +23,7 @@ def is_gzip_name(place: str) -> bool:
 
 
 def check_text(place: str, name: str) -> None:
-    """Raises headwater.Error, which calls the file `name`, if it begins as something else than text in UTF-8."""
+    """Raises headwater.Error, which calls the file `name`, if it does not begin like UTF-8 text."""
     opened: Any = gzip.open if is_gzip_name(place) else open
     with opened(place, "rb") as file:
         first = file.read(8)

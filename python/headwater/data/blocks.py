@@ -1,4 +1,4 @@
-"""Blocks of results in a folder: named by what they are of, written whole or not at all.
+"""Blocks of results in a folder: named by their content, written completely or not at all.
 
 A block's file is INDEX-HASH.parquet. The hash is that of its rows, the settings and the model's content, so a file that
 is there is done, whoever wrote it, and running again only does what is missing. A file is written beside its place and
@@ -22,7 +22,7 @@ from .words import counted
 
 NAME = re.compile(r"([0-9]{7,})-([0-9a-f]{16})\.parquet")
 PART = re.compile(r"\.([0-9]{7,}-[0-9a-f]{16}\.parquet)\.(.+)\.([0-9]+)\.part")
-KEY = b"headwater"  # of the metadata: what was asked
+KEY = b"headwater"  # in the metadata: the request
 ROWS = b"headwater_rows"  # a hash of the rows alone
 
 
@@ -38,7 +38,7 @@ def name_of(block: Block, settings: str) -> str:
 
 
 class Folder:
-    """The blocks that are there. Made if it is not."""
+    """Creates the folder if needed, and lists its blocks."""
 
     def __init__(self, path: str):
         self.path = Path(path)
@@ -52,14 +52,14 @@ class Folder:
         self._clear_parts()
 
     def _clear_parts(self) -> None:
-        """Removes what processes of this machine left that are no more."""
+        """Removes files left by processes of this machine that have ended."""
         for path in self.path.glob(".*.part"):
             match = PART.fullmatch(path.name)
             if match and match[2] == socket.gethostname() and not alive(int(match[3])):
                 path.unlink(missing_ok=True)
 
     def check(self, settings: str) -> None:
-        """Raises an Error if the blocks that are there are of other settings."""
+        """Raises an Error if the folder has blocks made with other settings."""
         for name in self.there.values():
             found = settings_of(self.path / name)
             if json.dumps(found, sort_keys=True) != settings:
@@ -71,7 +71,7 @@ class Folder:
                 differing = differences(found, asked)
                 raise Error(f"{self.path / name}: belongs to other work ({differing}); give -o another folder, or remove "
                             "this one")
-            return  # the others have the same name of settings in their hash, or are refused by it
+            return  # the other blocks have the same settings in their hash, or are refused because of it
 
     def has(self, block: Block, name: str) -> bool:
         """Whether a block is done. Raises an Error if its place holds one of other rows or settings."""
@@ -99,7 +99,7 @@ class Folder:
             part.unlink(missing_ok=True)
 
     def refuse_after(self, blocks: int) -> None:
-        """Raises an Error if there are blocks after the last."""
+        """Raises an Error if there are blocks beyond the last expected one."""
         for index, name in sorted(self.there.items()):
             if index >= blocks:
                 raise Error(f"{self.path / name}: is block {index}, and the inputs have {blocks}; give -o another "
@@ -117,7 +117,7 @@ def alive(process: int) -> bool:
 
 
 def blocks_in(folder: Path) -> Iterator[tuple[int, Path]]:
-    """The blocks of a folder by number. Raises an Error for two of one number."""
+    """The blocks of a folder by number. Raises an Error if two have the same number."""
     seen: dict[int, str] = {}
     for path in sorted(folder.glob("*.parquet")):
         match = NAME.fullmatch(path.name)
@@ -131,7 +131,7 @@ def blocks_in(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """What a block was asked, from its metadata."""
+    """The settings of a block, from its metadata."""
     pyarrow()
     import pyarrow.parquet as parquet
     try:
@@ -151,7 +151,9 @@ def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 
 
 def fitted(value: Any, kind: Any) -> Any:
-    """A value of JSON as the type of its column; of other types as it is. Raises ValueError if it does not fit."""
+    """A JSON value converted to its column's type; values of other columns are unchanged. Raises ValueError if it does
+    not fit.
+    """
     arrow = pyarrow()
     if value is None:
         return None

@@ -16,7 +16,7 @@ EXAMPLE = "headwater attribute my-bert/ reviews.parquet -o out/ --method relevan
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises in place of printing, and names the nearest option."""
+    """Raises instead of printing, and names the nearest option."""
 
     def error(self, message: str) -> NoReturn:
         raise BadUsage(f"{message}; see '{self.prog} --help'")
@@ -118,7 +118,7 @@ def done(words: Sequence[str]) -> int:
 
 
 def done_and_printed(words: Sequence[str]) -> int:
-    """Raises an OSError if not all of what was printed has arrived."""
+    """Raises an OSError if some of the output could not be written."""
     try:
         try:
             status = done(words)
@@ -126,7 +126,7 @@ def done_and_printed(words: Sequence[str]) -> int:
             status = int(asked.code or 0)
         sys.stdout.flush()
     except OSError:
-        # What is left to print would fail again at the end of the interpreter, with a status of its own.
+        # Leftover output would fail again when the interpreter exits, with another exit status.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
@@ -141,7 +141,7 @@ def run(words: Sequence[str]) -> int:
         return say(spelled(str(wrong)), 2 if isinstance(wrong, BadUsage) else 1)
     except KeyboardInterrupt:
         return say("interrupted; run the same line again to continue", 130)
-    # What follows is for failures that no reader or writer of ours has a better sentence for.
+    # These are failures for which our readers and writers have no better sentence.
     except OSError as wrong:
         return say(f"{wrong.filename or 'output'}: {wrong.strerror or one_line(wrong)}; check the place, then run the "
                    "same line again", 1)
@@ -153,7 +153,7 @@ def run(words: Sequence[str]) -> int:
         arrow = sys.modules.get("pyarrow")
         if arrow is not None and isinstance(wrong, arrow.lib.ArrowException):
             return say(f"Arrow, which reads and writes Parquet, failed ({one_line(wrong)}); run the same line again", 1)
-        # Such as OpenSSL's ValueError, which says anything but that there was no memory.
+        # For example OpenSSL's ValueError, which does not mention memory at all.
         return say(f"{type(wrong).__name__} in {place_of(wrong)} was not expected ({one_line(wrong)}); run the same line "
                    "again, and report it if it comes back", 1)
 
@@ -173,7 +173,7 @@ def place_of(wrong: BaseException) -> str:
 def say(message: str, status: int) -> int:
     try:
         print(f"headwater: {message}", file=sys.stderr)
-    except OSError:  # nobody is left to tell
+    except OSError:  # there is nobody left to tell
         pass
     return status
 
@@ -190,7 +190,7 @@ def fill_closed() -> None:
 
 
 class NoPandas:
-    """Finds no pandas: pyarrow would load it, a third of a second, only to ask whether a list of ours is a Series."""
+    """Finds no pandas: pyarrow would load it, a third of a second, only to check whether a list is a Series."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
@@ -209,7 +209,7 @@ def is_out_of_memory(wrong: BaseException | None) -> bool:
 
 
 def say_unraisable(wrong: Any) -> None:
-    """Keeps a finaliser that had no memory from writing lines of its own: it changes no result."""
+    """Keeps a finaliser that ran out of memory from printing: it changes no result."""
     if not is_out_of_memory(wrong.exc_value):
         sys.__unraisablehook__(wrong)
 
@@ -224,7 +224,7 @@ def main(words: Sequence[str] | None = None) -> Any:
     except Exception as wrong:
         if not is_out_of_memory(wrong):
             raise
-        # The end of the interpreter needs memory too, and would say so.
+        # Shutting down the interpreter needs memory too, and would print an error.
         os.write(2, b"headwater: out of memory, expected room for a block of rows; take fewer with --block\n")
         os._exit(1)
 

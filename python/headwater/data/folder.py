@@ -30,7 +30,7 @@ class FolderModel:
             raise Error(self.named(str(wrong))) from None
 
     def named(self, message: str) -> str:
-        """A message of the engine with the model as it was named, and not by where it is installed."""
+        """The engine's message, with the model's name as given and not the path where it is installed."""
         folder = str(self.model.folder).rstrip("/")
         return message.replace(folder + "/:", self.name + ":").replace(folder, self.name.rstrip("/"))
 
@@ -44,7 +44,7 @@ class FolderModel:
             row = "-1" if self.model.causal else "0"
         self.row = row
         self.options = settings.engine_options(row)
-        self.options.range(self.model.layers, name)  # raises for layers that are not there
+        self.options.range(self.model.layers, name)  # raises for layers that do not exist
         self._check_head()
 
     def _check_head(self) -> None:

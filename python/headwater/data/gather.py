@@ -30,7 +30,7 @@ def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
                     "attribute` wrote, or a list of names; columns of an Attributor can be written with the command first")
     if not given:
         raise Error("summarise: nothing was given, expected a folder of `headwater attribute`; give one")
-    seen: dict[str, str] | None = {} if len(given) > 1 else None  # the rows of a block: where they were found
+    seen: dict[str, str] | None = {} if len(given) > 1 else None  # maps the rows of a block to where they were found
     found = [_one(os.fspath(one), by, parts, partial, seen) for one in given]
     total = found[0]
     for other in found[1:]:

@@ -26,7 +26,7 @@ Values = tuple[list[Any], str | None]  # of the columns, and what is wrong with 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """Which rows are to be read, by their numbers in all inputs."""
+    """Which rows to read, by their numbers over all inputs."""
 
     block: Callable[[int], bool]
     size: int
@@ -73,7 +73,7 @@ class File:
         except (gzip.BadGzipFile, EOFError, zlib.error) as wrong:
             raise Error(f"{self.path}: cannot be unpacked ({wrong}); check the file") from None
 
-    # -- what there is
+    # -- what the file contains
 
     def _missing(self, names: Sequence[str]) -> None:
         if not names:
@@ -199,12 +199,12 @@ def utf8(row: Values) -> Values:
 
 
 def parsed(record: Any) -> Any:
-    """A line as JSON, None if it is none; what is read already as it is."""
+    """A line parsed as JSON, None if it is not JSON; parsed values are returned unchanged."""
     if not isinstance(record, str):
         return record
     try:
         return json.loads(record)
-    except (ValueError, RecursionError):  # which lists within lists within lists raise
+    except (ValueError, RecursionError):  # which deeply nested lists raise
         return None
 
 

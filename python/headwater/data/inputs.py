@@ -81,7 +81,9 @@ def files_in(folder: str) -> list[str]:
 
 
 def spooled() -> Any:
-    """Standard input in a file that goes with the process, because rows are counted before they are read."""
+    """Standard input copied to a file that is deleted when the process ends, because rows are counted before they are
+    read.
+    """
     file = tempfile.NamedTemporaryFile(prefix="headwater-")
     shutil.copyfileobj(sys.stdin.buffer, file)
     file.flush()

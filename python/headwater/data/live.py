@@ -16,8 +16,8 @@ from .settings import Settings
 
 TOKENS_AT_ONCE = 16384  # with padding
 TEXTS_AT_ONCE = 256
-FAILURES = (Error, RuntimeError, IndexError)  # of one text, or of too many at once
-BROKEN: Any = getattr(torch, "AcceleratorError", ())  # a GPU that will run nothing any more
+FAILURES = (Error, RuntimeError, IndexError)  # of a single text, or because too many ran at once
+BROKEN: Any = getattr(torch, "AcceleratorError", ())  # the GPU can run nothing any more
 
 
 class LiveModel:
@@ -83,7 +83,7 @@ class LiveModel:
         return [answers[k] for k in range(len(texts))]
 
     def answered(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
-        """The answers for some texts, also for those that fail."""
+        """The answers for some texts, including those that fail."""
         try:
             return self.run(encoded, texts)
         except FAILURES as failure:
@@ -92,7 +92,7 @@ class LiveModel:
             if len(encoded) == 1:
                 return {k: Answer(error=said(self.name, failure)) for k in encoded}
         out: dict[int, Answer] = {}
-        for k, one in encoded.items():  # one of them is wrong, and the others are not
+        for k, one in encoded.items():  # find the one that fails
             out |= self.answered({k: one}, texts)
         return out
 
@@ -160,7 +160,7 @@ def said(name: str, failure: Exception) -> str:
 
 
 def target_of(item: Any, output: Any, at: int, real: torch.Tensor | None, method: str) -> tuple[str, float | None]:
-    """The name of the output that item `at` was asked about, and its probability among its kind, if it has one.
+    """The name of the output that item `at` was asked about, and its probability, if it has one.
 
     `real` are the positions that are no padding. Relevance counts rows among these, gradient among all.
     """

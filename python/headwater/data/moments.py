@@ -20,7 +20,7 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Moments:
-    """Of the values of one key: how many, their mean and its interval."""
+    """The number of values of one key, their mean and its interval."""
 
     __slots__ = ("count", "total", "squares")
 
@@ -47,12 +47,12 @@ class Moments:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """In which the mean lies, with 95 %, by Student's t; not a number for one value, which says nothing of it."""
+        """The 95 % interval of the mean, by Student's t; NaN for a single value."""
         reach = quantile(self.count - 1) * self.error if self.count > 1 else math.nan
         return self.mean - reach, self.mean + reach
 
     def difference(self, other: Moments) -> tuple[float, float, float]:
-        """How much larger the mean of `other` is, the standard error, and the reach of its interval (Welch's)."""
+        """How much larger the mean of `other` is, the standard error, and half the width of the interval (Welch's)."""
         a, b = self.error ** 2, other.error ** 2
         error = math.sqrt(a + b)
         freedom = (a + b) ** 2 / (a * a / (self.count - 1) + b * b / (other.count - 1)) if error > 0 else 0.0
@@ -68,7 +68,7 @@ class Moments:
 
 
 def sums(values: Floats, places: Places, count: int, bits: int) -> list[int]:
-    """The sum of the values of each place, in units of 2^-bits, in whole numbers: those of one exponent at a time."""
+    """The sum of the values of each place, as whole numbers of units of 2^-bits, one exponent at a time."""
     mantissas, exponents = np.frexp(values)
     shifts = exponents + (bits - 53)
     units = (mantissas * 2.0 ** 53).astype(np.int64) >> np.clip(-shifts, 0, 63)

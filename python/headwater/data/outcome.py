@@ -1,11 +1,11 @@
-"""What became of the rows of a run."""
+"""The outcome of the rows of a run."""
 from __future__ import annotations
 
 from typing import Any
 
 from .parquet_rows import list_of
 
-MOST_IDS = 100_000  # that are looked at for one that comes twice, so that memory does not grow
+MOST_IDS = 100_000  # that are checked for duplicates, so that memory does not grow
 
 
 class Outcome:
@@ -13,7 +13,7 @@ class Outcome:
 
     def __init__(self, *, named: bool) -> None:
         self.failed, self._named = 0, named
-        self.first: tuple[Any, str] = ("", "")  # that failed: its id, and why
+        self.first: tuple[Any, str] = ("", "")  # the first row that failed: its id and the reason
         self._ids: set[int] = set()  # hashes of ids
         self._twice: tuple[Any] | None = None
 

@@ -1,4 +1,4 @@
-"""What a data set is asked, checked before the first text runs."""
+"""The request for a data set, checked before the first text runs."""
 from __future__ import annotations
 
 import dataclasses
@@ -44,7 +44,7 @@ class Settings:
         return make_options(**words, row=row)
 
     def record(self) -> dict[str, Any]:
-        """What the metadata of a block says, and its name is made of."""
+        """The settings in a block's metadata, from which its name is made."""
         found: dict[str, Any] = dict(method=self.method, row=self.row, top=self.top, truncate=self.truncate)
         if self.asks_output:
             found |= dict(target=self.target, against=self.against, rule=self.rule)
@@ -56,7 +56,7 @@ class Settings:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """'; did you mean ...?', or the words that there are."""
+    """'; did you mean ...?', or the known words."""
     found = difflib.get_close_matches(word, known, 1)
     return f"; did you mean '{found[0]}'?" if found else f"; there are {', '.join(known)}"
 

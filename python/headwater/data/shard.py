@@ -1,4 +1,4 @@
-"""Which part of the work is this process's: as it was told, or as its launcher says in the environment."""
+"""Which part of the work belongs to this process, as given or as its launcher says in the environment."""
 from __future__ import annotations
 
 import dataclasses

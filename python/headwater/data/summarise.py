@@ -19,7 +19,7 @@ EXPLAINED = ("sum: of the values of a text; largest: the share of the largest va
 
 
 def summarise_command(asked: argparse.Namespace) -> int:
-    """Does the work of a line, and returns the exit status."""
+    """Runs the command, and returns the exit status."""
     if asked.output and asked.against:
         raise BadUsage("--output: is for the summary itself, and --against is a comparison; leave one of them out")
     summary = summarise(asked.results, by=asked.by, parts=asked.parts, partial=asked.partial)

@@ -42,7 +42,7 @@ class DataSummary:
         self.targets: dict[str, int] = {}
         self._tables: dict[str, dict[Any, Moments]] = {kind: {} for kind in KINDS}  # by group and key
 
-    # -- what is added
+    # -- adding rows
 
     def add(self, table: Any) -> None:
         """Adds the rows of a block."""
@@ -104,11 +104,11 @@ class DataSummary:
                   for row in range(len(table)) for name in {**spans[row], "(none)": None}]
         self._put("part", keys, shares)
 
-    # -- what is asked
+    # -- questions
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers alone do not say."""
+        """What the numbers alone do not show."""
         found = []
         if self.cut:
             found.append(f"{counted(self.cut, 'text')} of {self.texts:,} {'is' if self.cut == 1 else 'are'} cut to the "
@@ -169,7 +169,7 @@ class DataSummary:
         return sorted(out, key=lambda row: (-abs(row["errors"]), str(row["group"]), str(row["key"])))
 
     def compared(self, other: DataSummary) -> list[str]:
-        """What a comparison with `other` must be read with. Raises headwater.Error if they cannot be compared."""
+        """Caveats for a comparison with `other`. Raises headwater.Error if they cannot be compared."""
         self._refuse_other_groups(other)
         wrong = [f"{word} {self.settings.get(word)} and {other.settings.get(word)}"
                  for word in sorted(self.settings.keys() | other.settings.keys())
@@ -203,7 +203,7 @@ class DataSummary:
             if wrong:
                 raise Error(f"summaries: are of other models, methods or options ({', '.join(wrong)}), expected the same; "
                             "drift() compares models")
-        # One model can have been given by two names: the same one is taken in any order.
+        # A model may have been given under two names: the order of the summaries does not change which one is used.
         settings = min((one.settings for one in (self, other) if one.settings), default={},
                        key=lambda one: str(one.get("model")))
         out = DataSummary(settings, self.by, self.parts)
@@ -222,7 +222,7 @@ class DataSummary:
 
     __hash__ = None  # type: ignore[assignment]
 
-    # -- out of Python
+    # -- export
 
     def to_json(self) -> str:
         """JSON that `headwater.summarise` and `headwater summarise` read."""

@@ -33,7 +33,7 @@ def is_frame(batch: Any, library: str) -> bool:
 
 
 def of_frame(batch: Any, names: Sequence[str]) -> tuple[Any, Callable[[Any], Any]]:
-    """Columns of a frame as a pyarrow table, and what makes a frame of a table again; other batches as they are."""
+    """Columns of a frame as a pyarrow table, and a function that converts a table back; other batches are unchanged."""
     if is_frame(batch, "pandas"):
         for name in names:
             refuse_twice(list(batch.columns), name)
@@ -46,7 +46,7 @@ def of_frame(batch: Any, names: Sequence[str]) -> tuple[Any, Callable[[Any], Any
 
 
 def names_of(batch: Any) -> list[str]:
-    """The names of the columns of a batch. Raises headwater.Error if it is none."""
+    """The names of the columns of a batch. Raises headwater.Error if it is not a batch."""
     if is_table(batch):
         return list(batch.column_names)
     if isinstance(batch, Mapping) or hasattr(batch, "keys"):
@@ -77,7 +77,7 @@ def column_of(batch: Any, name: str) -> list[Any]:
 
 
 def check_lengths(batch: Any, column: str, keep: Sequence[str]) -> None:
-    """Raises headwater.Error if a column that is kept has more or fewer entries than the texts."""
+    """Raises headwater.Error if a kept column does not have as many entries as the texts."""
     for name in keep:
         if len(batch[name]) != len(batch[column]):
             raise Error(f"batch: column '{name}' has {len(batch[name]):,} entries, expected {len(batch[column]):,}, as "
@@ -94,7 +94,7 @@ def arrow_type(name: str, method: str) -> Any:
 
 
 def like(batch: Any, columns: Mapping[str, Sequence[Any]], keep: Sequence[str], method: str) -> Any:
-    """The columns in the form of the batch, after those that are kept."""
+    """The columns in the form of the batch, after the kept ones."""
     if is_table(batch):
         arrow = pyarrow()
         arrays = {name: batch[name] for name in keep}
@@ -106,7 +106,7 @@ def like(batch: Any, columns: Mapping[str, Sequence[Any]], keep: Sequence[str], 
 
 
 def as_array(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Numbers as numbers (-1 and NaN where there is none), everything else as objects."""
+    """Numbers as numbers (-1 and NaN if there is none), everything else as objects."""
     if COLUMNS[name] == "int32":
         return np.array([-1 if value is None else value for value in values], np.int32)
     if COLUMNS[name] == "float64":

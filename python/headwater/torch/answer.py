@@ -68,7 +68,7 @@ class Answer:
         return rows
 
     def notes_of(self, mended: Mended, item: int) -> list[str]:
-        """What to note about a result of an item, once its maps are made. The next result begins to count anew."""
+        """The notes on an item's result, once its maps are made. Counting starts again for the next result."""
         own = [place for place in mended if place[0] == item]
         count = sum(sum(mended.pop(place).values()) for place in own)
         return self.notes + ([f"{count} row(s) of heads with NaN or infinite weights became identity rows"] if count
@@ -97,7 +97,7 @@ class Answer:
     def maps(self) -> Maps:
         """For torch, on a device."""
         for record in self.records if self.device.type == "cuda" else []:
-            record.need_numbers()  # kernels take queries and keys as they are
+            record.need_numbers()  # kernels use queries and keys without checks
 
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)

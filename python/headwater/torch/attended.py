@@ -81,7 +81,7 @@ class Parts:
         return self.watched(number, out, -3, edges, [weights.detach(), value.detach()])
 
     def of_opaque(self, number: int, out: Tensor, query: Tensor, key: Tensor, name: str) -> Tensor:
-        """After a kernel that nobody sees into: out [1, n, H, d], queries [1, H, n, d]."""
+        """After an opaque kernel: out [1, n, H, d], queries [1, H, n, d]."""
         if not self.fits(query, key):
             return out
         if number == self.layer:
@@ -111,7 +111,7 @@ class Parts:
         return found
 
     def check(self, count: int, name: str) -> None:
-        """Raises if a layer that is asked about has no attention, or several."""
+        """Raises if a requested layer has no attention, or several."""
         asked = range(count) if self.heads else [] if self.layer is None else [self.layer]
         for number in asked:
             if self.calls.get(number, 0) != 1:

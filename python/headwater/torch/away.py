@@ -43,7 +43,7 @@ def put_away(record: Record) -> Record:
     except RuntimeError as wrong:
         if not is_out_of_memory(wrong):
             raise
-        return record  # the host has none either
+        return record  # the host has no memory either
 
 
 class Away(Record):
@@ -111,4 +111,4 @@ class Away(Record):
         return self.key.shape[-2]
 
     def leave_cache(self, before: int) -> None:
-        """Its keys are a copy already."""
+        """The keys are already a copy."""

@@ -35,7 +35,7 @@ def fused(heads: Tensor, fuse: str) -> Tensor:
 
 
 def divide(map: Tensor, empty: str) -> Tensor:
-    """Divides rows by their sums, in place. Returns which rows had nothing to divide by, [..., n]."""
+    """Divides rows by their sums, in place. Returns which rows summed to 0, [..., n]."""
     sums = map.sum(-1, dtype=torch.float64)
     gone = sums <= 0
     map /= torch.where(gone, 1.0, sums)[..., None].to(map.dtype)
@@ -257,7 +257,7 @@ def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
 
 
 def pooled_notes(items: list[list[str]]) -> list[str]:
-    """The notes of all items of one result, as the engine words them."""
+    """The notes of all items of one result, in the engine's words."""
     if len(items) == 1:
         return items[0]
     shared = [note for note in items[0] if all(note in other for other in items)]

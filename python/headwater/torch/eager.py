@@ -1,4 +1,4 @@
-"""Capture by hooks on modules that return their attention: the last resort, and the way for a pattern of names.
+"""Capture by hooks on modules that return their attention: the last resort, and the choice for a pattern of names.
 
 The weights [B, H, Q, K] are fused as they arrive. If only this capture asked for them, they are dropped then.
 """
@@ -30,7 +30,7 @@ def begin(capture: Recording, modules: list[torch.nn.Module]) -> None:
 
 
 def begin_beside(capture: Recording) -> None:
-    """Hooks the modules with attention of their own code in a model whose other parts use the registry, as GIT's."""
+    """Hooks modules that implement attention themselves in a model whose other parts use the registry, such as GIT."""
     take_from(capture, likely(capture, lambda module: not calls_registry(module)), [])
 
 
@@ -45,13 +45,13 @@ def take_from(capture: Recording, modules: list[torch.nn.Module], wanted: list[b
     def take(module: torch.nn.Module, args: Any, out: Any) -> Any:
         frame = capture._frames.thread.frame
         if frame is None or frame.module is not module or frame.inside or not capture._wants(module):
-            return None  # what it does is recorded already, or nobody wants it
+            return None  # already recorded, or not wanted
         parts = out if isinstance(out, (tuple, list)) else [out]
         for place, part in enumerate(parts):
             if looks_like_attention(part):
                 capture._keep(of_weights(part, capture._fuse), module, "eager")
                 if capture._asked and isinstance(out, tuple) and not (wanted and wanted[-1]):
-                    # Nobody else wants them. Some models look at their shape, so something of that shape stays.
+                    # Nobody else needs them. Some models look at their shape, so a stand-in of that shape stays.
                     rest = (*out[:place], part.new_zeros(()).expand(part.shape), *out[place + 1:])
                     return type(out)(*rest) if hasattr(out, "_fields") else rest  # of a named tuple
                 return None

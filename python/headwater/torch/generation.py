@@ -34,7 +34,7 @@ def steps_of(text: Text, places: list[int]) -> list[Step]:
 
 def map_rows(record: Record, place: int, fuse: str, columns: Positions) -> NumPyArray:
     rows: NumPyArray = record.map(place, fuse, range(record.queries), None, columns, nan="keep").cpu().numpy()
-    return rows  # rows of padding may hold NaN; what is left is checked later
+    return rows  # rows of padding may hold NaN; the other rows are checked later
 
 
 def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, attention_mask: Any,
@@ -170,7 +170,7 @@ def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target
     given = attention_mask if attention_mask is not None else seen._attention_mask
     real = real_positions(first, own[0].entries[0].told, given)[0][prompt]
     row = returned_row(text, places, item, beam_indices is not None)
-    # A decoder begins with a token of its own, which may be one that ends texts.
+    # A decoder begins with a token of its own, which may also be an end token.
     found = cut(text, words_of_text(text, places, row), 1)
     begins, news = [run.one.before for run in text.runs], [records[0].queries for records in text.layers]
     chosen = rows_of_text(begins, news)[:found.rows]

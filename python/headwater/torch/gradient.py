@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .recording import Recording
 
 RULES = ("gradient", "gradient-rollout", "chefer")
-PREPARES = ("residual", "discard", "order", "preset", "empty")  # what only gradient-rollout does
+PREPARES = ("residual", "discard", "order", "preset", "empty")  # options that only gradient-rollout uses
 
 
 def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, position: int | None,

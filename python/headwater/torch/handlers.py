@@ -132,7 +132,7 @@ def on_softmax(network: Network, function: Any, *args: Any, **words: Any) -> Any
 
 
 def weights(network: Network, out: Tensor) -> Tensor:
-    """Remembers what attention weights are, where heads or edges are asked for."""
+    """Marks attention weights, if heads or edges are requested."""
     if network.parts is not None:
         setattr(out, WEIGHTS, True)
     return out
@@ -230,5 +230,5 @@ HANDLERS: dict[Any, Handler] = {
 }
 IN_PLACE = (torch.Tensor.__iadd__, torch.Tensor.__isub__, torch.Tensor.add_, torch.Tensor.sub_)
 SAME = frozenset(every(on_dropout, "to", "type", "type_as", "float", "half", "bfloat16", "double", "contiguous", "clone",
-                       "dropout"))  # attention weights stay what they are
+                       "dropout"))  # attention weights keep their mark
 EARLY = (on_linear, on_layer_norm, on_rms_norm, on_dropout)  # also for what does not depend on rows yet

@@ -32,7 +32,7 @@ HARMLESS = {"dropout", "scaling", "is_causal", "sliding_window", "softcap", "s_a
 
 users: list[Recording] = []  # the captures that need the wrapped registry
 wrapped: dict[str, Callable[..., Any] | None] = {}  # what was in the registry
-EAGER = "headwater_eager"  # a name for eager attention in the first versions of transformers 5
+EAGER = "headwater_eager"  # a name for eager attention in early versions of transformers 5
 
 
 def registry() -> Any:
@@ -214,7 +214,7 @@ def record_of(key: str, module: torch.nn.Module, query: Tensor, keys: Tensor, ma
         if key == "eager" and mask.dtype == torch.bool:
             record.mask = record.mask.to(query.dtype)  # which eager attention adds to the scores as 1 and 0
     elif key == "eager":
-        record.causal = False  # its mask says it all
+        record.causal = False  # the mask alone decides
     elif "flash" in key:  # looks back from the last key; its mask is for padding only
         record.causal, record.first = bool(causal), length - queries
         record.window = int(words.get("sliding_window") or 0)

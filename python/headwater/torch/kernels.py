@@ -57,7 +57,7 @@ def number_of(device: torch.device) -> int:
 
 
 def status(device: torch.device) -> tuple[bool, str]:
-    """Whether the kernels run on a device; and on what, or why not."""
+    """Whether the kernels run on a device, with what runs or why not."""
     if device.type != "cuda":
         return False, f"the tensors are on {device.type}, expected cuda"
     if not _allowed:
@@ -71,12 +71,12 @@ def kind_of(record: Record) -> tuple[int, torch.dtype, int]:
 
 
 def refuse(record: Record, why: Error) -> None:
-    """Torch serves records like this one from now on: a kernel for it could not be compiled or started."""
+    """From now on torch computes records like this one: a kernel for it could not be compiled or started."""
     _refused[kind_of(record)] = str(why)
 
 
 def info() -> dict[str, str]:
-    """What computes on the first GPU, and why."""
+    """Whose kernels run on the first GPU, and why."""
     if not torch.cuda.is_available():
         return {"kernels": "none", "why": "PyTorch sees no CUDA device"}
     ready, why = status(torch.device("cuda", 0))
@@ -84,7 +84,7 @@ def info() -> dict[str, str]:
 
 
 def serves(record: Record) -> bool:
-    """Whether the kernels take a record: self attention that kept its queries and keys."""
+    """Whether the kernels support a record: self attention that kept its queries and keys."""
     query, key = record.query, record.key
     if isinstance(record, PassingOn) or query is None or key is None or record.weights is not None:
         return False
@@ -98,7 +98,7 @@ def serves(record: Record) -> bool:
 
 
 def sums_to_one(record: Record) -> bool:
-    """Whether the kernels take a record, and the rows of its maps sum to 1."""
+    """Whether the kernels support a record, and the rows of its maps sum to 1."""
     return serves(record) and record.sinks is None
 
 

@@ -89,7 +89,7 @@ def check_order(run: Run) -> None:
 
 def with_silent(run: Run, layers: list[tuple[str, str, Record | None]],
                 modules: dict[str, torch.nn.Module]) -> list[tuple[str, str, Record | None]]:
-    """The layers with those that ran among them and had no attention at all, in the order of time."""
+    """The layers, and those that ran between them without any attention, in the order they ran."""
     container = run.stack.container
     if container is None:
         return layers

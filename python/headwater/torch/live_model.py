@@ -1,4 +1,4 @@
-"""A model in PyTorch as the page of a server asks it."""
+"""Answers the questions of a server's page with a PyTorch model."""
 from __future__ import annotations
 
 import json
@@ -18,7 +18,7 @@ NUMBERS: dict[str, Callable[[str], Any]] = {"layer": int, "residual": float, "di
 # Options that a capture does not have.
 MISSING: dict[str, tuple[str, ...]] = {"generate": ("explain", "rule"), "relevance": ()}
 MISSING_ELSEWHERE = ("keep", "against", "other")
-MOST_TOKENS = 500  # that a page may ask for
+MOST_TOKENS = 500  # the most that a page may request
 Progress = Callable[[str, int, int], bool]
 
 

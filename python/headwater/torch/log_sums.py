@@ -29,7 +29,7 @@ class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Sequence[type], args: tuple[Any, ...] = (),
                            kwargs: dict[str, Any] | None = None) -> Any:
-        if func is torch.ops.aten.scaled_dot_product_attention.default:  # whole, in inference mode
+        if func is torch.ops.aten.scaled_dot_product_attention.default:  # a single operation in inference mode
             with self:
                 return func.decompose(*args, **(kwargs or {}))
         if func not in WATCHED:

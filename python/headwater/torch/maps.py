@@ -104,7 +104,7 @@ def four_axes(attention: Any, name: str) -> list[Tensor]:
 
 
 def suspicious(heads: Tensor, sums: str) -> bool:
-    """Whether the engine should look at these rows and say what is wrong with them."""
+    """Whether the engine should check these rows and explain what is wrong with them."""
     found = heads.sum(-1, dtype=torch.float32)
     bad = ~found.isfinite() if sums == "any" else ~((found - 1).abs() <= 0.99 * SUM_TOLERANCE)
     return bool(bad.any()) or bool((heads < 0).any())

@@ -63,7 +63,7 @@ def in_pieces(items: int, piece: int, work: Callable[[int, int], None]) -> int:
             if not is_out_of_memory(error) or end - begin == 1:
                 raise
             piece = max(1, (end - begin) // 2)
-            error.__traceback__ = None  # its frames hold the tensors that did not fit
+            error.__traceback__ = None  # its frames keep the tensors that did not fit alive
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
             continue

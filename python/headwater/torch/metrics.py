@@ -136,7 +136,7 @@ class Folds:
 
     def add(self, record: Record) -> None:
         if record.batch != len(self.real) or record.queries != self.length:
-            return  # said at the end, with names
+            return  # reported at the end, with names
         self.count += 1
         self.device = self.device or record.device
         if self.device.type != "cpu":
@@ -191,7 +191,7 @@ def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
     if alike:
         memory.in_pieces(items, memory.first_piece(model, items, length or 256, first.device), work)
     else:
-        work(0, items)  # images of several items in one tensor: nobody knows whose they are
+        work(0, items)  # images of several items in one tensor cannot be told apart
     return out, notes
 
 

@@ -15,7 +15,7 @@ MIXES = re.compile(r"attn|attention|mamba|ssm|mixer|conv|recurrent|rnn|lstm|gru|
                    re.IGNORECASE)  # classes of modules that move something between tokens
 BESIDE = re.compile(r"mamba|ssm|mixer|recurrent|rwkv|gateddelta|kimidelta|retention|hyena", re.IGNORECASE)  # not attention
 Convolution = torch.nn.modules.conv._ConvNd
-# torch's own layers that may do so; all others treat every token alike.
+# torch's own layers that may do so; all others treat each token separately.
 OF_TORCH = (Convolution, torch.nn.RNNBase, torch.nn.GroupNorm, torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d)
 MOST = 1 << 28  # parameters of a layer that is copied for a trial
 
@@ -43,13 +43,13 @@ def mixes(module: torch.nn.Module, shape: tuple[int, ...] | None, length: int) -
         try:
             twin = copy.deepcopy(module).eval()
             tried[module] = any(tokens_take(twin, tuple(shape), axis) for axis in axes)
-        except Exception:  # it takes more than hidden states, or cannot be copied
+        except Exception:  # it needs more than hidden states, or cannot be copied
             tried[module] = True
     return tried[module]
 
 
 def tokens_take(module: torch.nn.Module, shape: tuple[int, ...], axis: int) -> bool:
-    """Whether a change of the first token, which lies along an axis, changes what comes out for others."""
+    """Whether changing the first token along an axis changes the output for other tokens."""
     like = next((one for one in [*module.parameters(), *module.buffers()] if one.is_floating_point()), torch.empty(0))
     generator = torch.Generator().manual_seed(7)
     first = tuple(slice(None) if k == axis else 0 for k in range(len(shape)))

@@ -45,7 +45,7 @@ def detached(value: Any) -> Any:
 
 
 class Local(threading.local):
-    """What is so in one thread."""
+    """The state of one thread."""
 
     def __init__(self) -> None:
         self.on = False
@@ -60,7 +60,7 @@ class Network:
         self.frozen = rule == "frozen"
         self.plain = rule == "integrated"  # nothing is changed; only the rows are looked for
         self.parts = parts
-        self.layers = 0  # that were called
+        self.layers = 0  # how many were called
         self.length = length
         self.known: list[tuple[int, int]] = []  # numbers of steps that are as the rules say
         self.constants: list[Tensor] = []
@@ -69,7 +69,7 @@ class Network:
         self.searching = True  # until the first layer begins
         self.roots: dict[int, tuple[Tensor, Tensor]] = {}  # by the id of a tensor: itself, and the rows it is made of
         self.local = Local()
-        self.leaves: list[Tensor] = []  # what rows may be
+        self.leaves: list[Tensor] = []  # candidates for the rows
         self.instead: tuple[int, Tensor] | None = None  # the number of a leaf, and other values for it
 
     # -- steps that are left alone
@@ -146,7 +146,7 @@ class Network:
         return leaf, leaf
 
     def leaf(self, x: Tensor) -> Tensor:
-        """Rows that gradients are wanted of; other rows in their place, if somebody says so."""
+        """Rows to take gradients of, or the rows that replace them."""
         if self.instead is not None and self.instead[0] == len(self.leaves):
             x = self.instead[1]
         leaf = x.detach().requires_grad_()

@@ -70,7 +70,7 @@ def attends_to(record: Record, real: Tensor) -> bool:
 def real_positions(record: Record, told: Sequence[dict[str, Any]], given: Any) -> tuple[list[Positions], list[str]]:
     """The real positions of each item of a record of self attention, and what to note.
 
-    `given` is the user's mask, and is believed. What the model was told is believed if its attention followed it. Else
+    `given` is the user's mask, and is trusted. What the model was told is trusted if its attention followed it. Else
     attention's own mask says it: a key that no query sees is padding.
     """
     items, length, device = record.batch, record.queries, record.device

@@ -202,7 +202,7 @@ class Thread:
     def __init__(self) -> None:
         self.frame: Frame | None = None
         self.current: Pass | None = None  # None: this thread runs nothing that the capture records
-        self.deaf = 0  # above 0: whatever calls attention is recorded already
+        self.deaf = 0  # above 0: attention calls are already being recorded
         self.generate: int | None = None
 
 
@@ -241,7 +241,7 @@ class Frames:
         return module in self.names and (self.wants is None or module in self.wants)
 
     def enter(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> None:
-        """A module's forward begins."""
+        """Called when a module's forward begins."""
         name = self.names.get(module)
         if name is None:
             return  # a copy that DataParallel made
@@ -269,7 +269,7 @@ class Frames:
         return one
 
     def leave(self, module: torch.nn.Module, out: Any, failed: bool) -> Pass | None:
-        """A module's forward ends. Returns the pass that ends with it, if any."""
+        """Called when a module's forward ends. Returns the pass that ends with it, if any."""
         thread = self.thread
         frame = thread.frame
         while frame is not None and frame.module is not module:
@@ -297,7 +297,8 @@ class Frames:
         return None
 
     def note(self, module: torch.nn.Module, way: str, record: Record, across: bool = False) -> Pass | None:
-        """A module's attention was seen. Returns the pass that it belongs to; None if it is not recorded."""
+        """Called when a module's attention was seen. Returns the pass that it belongs to; None if it is not recorded.
+        """
         thread = self.thread
         frame, current = thread.frame, thread.current
         if frame is None or current is None:

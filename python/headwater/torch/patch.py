@@ -22,7 +22,7 @@ from .record import Record
 if TYPE_CHECKING:
     from .recording import Recording
 
-sdpa: Callable[..., Tensor] = F.scaled_dot_product_attention  # torch's own, or what stood there when a capture opened
+sdpa: Callable[..., Tensor] = F.scaled_dot_product_attention  # torch's own, or its replacement when a capture opened
 fast = True  # whether torch's fast path was on
 users: list[Recording] = []
 

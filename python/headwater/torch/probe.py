@@ -114,12 +114,12 @@ def trial(work: Callable[[], Any]) -> Any:
     try:
         with torch.no_grad():
             return work()
-    except Exception:  # it takes something else than one tensor of numbers; what it computes is judged step by step
+    except Exception:  # it does not take a single tensor of numbers; its steps are judged one by one
         return None
 
 
 def twin_of(module: torch.nn.Module) -> torch.nn.Module:
-    # On the CPU: a trial is many small steps, each of which a GPU would be waited for.
+    # On the CPU: a trial is many small steps, and each would wait for the GPU.
     twin = copy.deepcopy(module).to("cpu", torch.float64)
     twin.__dict__.pop("forward", None)  # what stands in for it while relevance is computed
     return twin
@@ -133,7 +133,7 @@ def kind_by_trial(twin: torch.nn.Module, sample: tuple[int, ...], axes: int) -> 
 def alike(module: torch.nn.Module, sample: tuple[int, ...], axes: int) -> Alike | None:
     """What all modules like this one compute, tried with other parameters; None if each must be asked."""
     twin = twin_of(module)
-    for k, parameter in enumerate(twin.parameters()):  # no two alike, and none without effect
+    for k, parameter in enumerate(twin.parameters()):  # all different, and all with an effect
         parameter.copy_(1 + (0.3 + 0.1 * k) * numbers(tuple(parameter.shape)).roll(k))
     found = kind_by_trial(twin, sample, axes)
     if not isinstance(found, Norm):

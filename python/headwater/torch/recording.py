@@ -206,7 +206,7 @@ class Recording:
         return wanted
 
     def _asked_for_weights(self, words: dict[str, Any]) -> bool:
-        """Whether the caller wants the model to return its weights."""
+        """Whether the caller asked the model to return its weights."""
         current = self._frames.thread.current
         told = current.told.get("output_attentions") if current is not None else None
         return bool(words.get("output_attentions") or told or

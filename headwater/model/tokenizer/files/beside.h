@@ -1,4 +1,4 @@
-// What the other files of a folder say beside its tokenizer.json.
+// Settings from the other files of a folder, beside its tokenizer.json.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headwater {
 
-/// As transformers, which takes these from there, whatever tokenizer.json says.
+/// transformers takes these from the other files, whatever tokenizer.json says.
 struct BesideTokenizer {
   std::vector<AddedToken> tokens;        // those that tokenizer.json need not have
   BertFlags flags;                       // of classes that split words as BERT does

@@ -16,12 +16,12 @@ std::string split_before(const char* pattern, const char* behaviour, bool invert
 /// A normalizer that puts a text in place of what a regular expression finds.
 std::string replacing(const char* pattern, const char* with);
 
-/// What a SentencePiece model does to characters.
+/// The normalization of a SentencePiece model.
 std::string precompiled(std::string_view charsmap);
 /// SigLIP leaves out punctuation, and spaces at both ends. No charsmap is an empty one.
 std::string siglip_normalizer(bool lower, std::string_view charsmap);
 
-/// Of models that merge pieces: with bytes put together, and maybe without the first space.
+/// For models that merge pieces: joins bytes, and may drop the first space.
 std::string merged_decoder(bool strip);
 
 /// CLIP marks ends of words instead of spaces.

@@ -15,7 +15,7 @@ struct TokenizerKind {
   std::string_view bos, eos, unk, sep, pad, cls, mask;  // "": none
 };
 
-/// Null if it is not known.
+/// Null for an unknown name.
 const TokenizerKind* find_kind(std::string_view name);
 std::vector<std::string_view> kind_names();
 

@@ -191,7 +191,7 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
   std::map<int64_t, AddedToken> by_id;
   const JsonFile config(folder, "tokenizer_config.json");
   settings.kind = kind_in(config);
-  // Older folders say it there, where it counts more than the family.
+  // Older folders name it there, and it takes precedence over the family.
   if (settings.kind.empty()) settings.kind = kind_in(JsonFile(folder, "config.json"));
   bool complete = false;  // the file names every added token
   if (config) {

@@ -27,7 +27,8 @@ struct TokenizerSettings {
 
   bool flag_or(const std::string& name, bool otherwise) const;
   /// In the order in which transformers adds them: those with an id, the named ones, the others,
-  /// the extra ones. Of several with one content the last counts, but for those with an id.
+  /// the extra ones. If several have the same content, the last one counts, unless it is one with
+  /// an id.
   std::vector<AddedToken> tokens() const;
 };
 
