@@ -16,7 +16,7 @@ std::string split_before(const char* pattern, const char* behaviour, bool invert
 /// A normalizer that puts a text in place of what a regular expression finds.
 std::string replacing(const char* pattern, const char* with);
 
-/// The normalization of a SentencePiece model.
+/// The normalisation of a SentencePiece model.
 std::string precompiled(std::string_view charsmap);
 /// SigLIP leaves out punctuation, and spaces at both ends. No charsmap is an empty one.
 std::string siglip_normalizer(bool lower, std::string_view charsmap);
