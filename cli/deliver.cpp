@@ -66,7 +66,7 @@ Deliverer::Deliverer(const OutputOptions& output, Filter filter)
       command_(output.command),
       title_(output.title),
       colours_(output.colours) {
-  for (const std::string& path : paths_) check_writable(path);
+  for (const std::string& path : paths_) check_writable(path, output.endings);
   output.check();
 }
 

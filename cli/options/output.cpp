@@ -8,18 +8,19 @@
 
 namespace headwater::cli {
 
-void OutputOptions::declare(OptionList& options, const char* endings, bool timed) {
+void OutputOptions::declare(OptionList& options, const char* known, bool timed) {
+  endings = known;
   options.group("Output");
   command = options.line;
   options.texts("-o,--output", "FILE",
-                std::string("Write the result to FILE; its ending picks the format: ") + endings +
+                "Write the result to FILE; its ending picks the format: " + endings +
                     "; '-' is JSON on standard output",
                 paths);
   if (timed)
     options.flag("--timing",
                  "Record in the file how many seconds reading, preparing and the method took",
                  timing);
-  if (std::string_view(endings).find(".svg") == std::string_view::npos) return;
+  if (endings.find(".svg") == std::string::npos) return;
   options.text("--title", "TEXT", "The title of a picture or page", title);
   options
       .add("--colours", "NAME",

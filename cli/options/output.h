@@ -15,13 +15,14 @@ inline constexpr const char* all_endings = ".json .npy .npz .png .svg .pdf .html
 struct OutputOptions {
   std::vector<std::string> paths;  // -o, in the order typed; none: show the result
   bool timing = false;
+  std::string endings;  // those that the result can have, as in `all_endings`
   std::string command;  // the whole line as typed
   std::string title;    // of pictures and pages; "": derived from what they show
   Ramp colours = Ramp::viridis;
 
   /// Adds --timing unless the result has no times, and --title and --colours if there is a picture
   /// among the endings.
-  void declare(OptionList& options, const char* endings, bool timed = true);
+  void declare(OptionList& options, const char* known, bool timed = true);
   /// Throws Error (usage) for --timing, --title and --colours without an output that they change.
   void check() const;
 

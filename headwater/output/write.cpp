@@ -150,19 +150,37 @@ constexpr Format formats[] = {
     {".html", write_page_file},
 };
 
-const Format& format_of(const std::string& path) {
+bool can_be(std::string_view ending, const Metrics&) {
+  return ending == ".json" || ending == ".npz" || ending == ".html";
+}
+bool can_be(std::string_view ending, const Info&) {
+  return ending == ".json" || ending == ".npz" || ending == ".html";
+}
+bool can_be(std::string_view ending, const Evaluation&) { return ending != ".npy"; }
+template <class R>
+bool can_be(std::string_view, const R&) {
+  return true;
+}
+
+// `possible` says which endings an error about an unknown one names.
+template <class Possible>
+const Format& format_of(const std::string& path, const Possible& possible) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   std::vector<std::string_view> known;
   for (const Format& format : formats) {
     if (format.ending == ending) return format;
-    known.push_back(format.ending);
+    if (possible(format.ending)) known.push_back(format.ending);
   }
   if (ending.empty())
     fail_usage("{}: has no ending, expected one of {}; add one", path, fmt::join(known, ", "));
   fail_usage("{}: no format has the ending '{}', expected one of {}; choose one", path, ending,
              fmt::join(known, ", "));
+}
+
+const Format& format_of(const std::string& path) {
+  return format_of(path, [](std::string_view) { return true; });
 }
 
 // Attention takes long to save again, so the file that was read is never overwritten.
@@ -200,7 +218,11 @@ void write_standard_output(const Results& results, const WriteOptions& options) 
 
 void write(const Results& results, const std::string& path, const WriteOptions& options) {
   if (path == "-") return write_standard_output(results, options);
-  const Format& format = format_of(path);
+  const Format& format = format_of(path, [&](std::string_view ending) {
+    return std::ranges::all_of(results, [&](ResultView result) {
+      return result.visit([&](const auto& one) { return can_be(ending, one); });
+    });
+  });
   refuse_to_replace_source(results, path);
   format.write(results, path, options);
 }
@@ -220,9 +242,11 @@ bool is_picture(const std::string& path) {
   return ending == ".png" || ending == ".svg" || ending == ".pdf";
 }
 
-void check_writable(const std::string& path) {
+void check_writable(const std::string& path, std::string_view endings) {
   if (path == "-") return;
-  format_of(path);
+  format_of(path, [&](std::string_view ending) {
+    return endings.empty() || endings.find(ending) != std::string_view::npos;
+  });
   const OutputFile probe(path);
 }
 

@@ -1,6 +1,7 @@
 // Writes results to files; the ending of the name selects the format.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headwater/output/write_options.h"
@@ -24,8 +25,8 @@ void write(const std::vector<Result>& results, const std::string& path,
 void write(ResultView result, const std::string& path, const WriteOptions& options = {});
 
 /// Throws as write() would for the ending and the place, before any work is done. Creates and
-/// removes a file there.
-void check_writable(const std::string& path);
+/// removes a file there. `endings` lists those that an error about an unknown one names; "": all.
+void check_writable(const std::string& path, std::string_view endings = {});
 
 /// Whether the ending of `path` names a picture.
 bool is_picture(const std::string& path);

@@ -113,6 +113,25 @@ TEST_F(Write, NamesTheEndingsOfItsFormats) {
   EXPECT_NE(usage(at("x")).find("has no ending"), std::string::npos);
 }
 
+TEST_F(Write, NamesOnlyTheEndingsThatAResultCanHave) {
+  const auto sentence = [&](const auto& work) -> std::string {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string of_numbers = "expected one of .json, .npz, .html; choose one";
+  for (const std::string& text : {sentence([&] { write(Metrics(), at("x.xlsx")); }),
+                                  sentence([&] { write(Info(), at("x.xlsx")); }), sentence([&] {
+                                    check_writable(at("x.xlsx"), ".json .npz .html");
+                                  })})
+    EXPECT_TRUE(text.ends_with(of_numbers)) << text;
+  const std::string text = sentence([&] { write(Evaluation(), at("x.xlsx")); });
+  EXPECT_TRUE(text.ends_with(".json, .npz, .png, .svg, .pdf, .html; choose one")) << text;
+}
+
 TEST_F(Write, ChecksThePlaceWithoutTouchingIt) {
   check_writable("-");
   check_writable(at("new.json"));

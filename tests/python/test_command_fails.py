@@ -152,6 +152,11 @@ def test_a_result_without_values_has_no_picture(fox, tmp_path):
     assert files_in(tmp_path) == ["fox.npz"]
 
 
+def test_an_unknown_ending_is_answered_with_those_that_the_result_can_have(fox, tmp_path):
+    for command in ("metrics", "info"):
+        assert fails(2, command, fox, "-o", "x.xlsx", cwd=tmp_path).endswith("expected one of .json, .npz, .html; choose one")
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A disk of 64 KB."""

@@ -224,6 +224,11 @@ def test_info_says_what_there_is(stack, tokens):
     assert found["tokens"] == tokens and found["source"]["layers"] == 3
 
 
+def test_metrics_name_only_the_endings_that_they_can_have(stack, tmp_path):
+    with pytest.raises(hw.Error, match=r"expected one of \.json, \.npz, \.html; choose one"):
+        hw.metrics(stack).save(tmp_path / "x.xlsx")
+
+
 def test_a_result_is_not_taken_for_attention():
     found = hw.rollout(np.full((2, 2, 4, 4), 0.25, dtype=np.float32))
     for ask in (lambda: hw.rollout(found), lambda: hw.metrics(found), lambda: hw.compare(found, found),
