@@ -141,7 +141,7 @@ class Examples {
 
 // The examples that ship with the model.
 std::string own_examples(const std::string& name, const Model& model) {
-  const auto path = std::filesystem::path(model.name()) / "examples.jsonl";
+  const auto path = std::filesystem::path(model.folder()) / "examples.jsonl";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing))
     fail_usage(

@@ -48,7 +48,7 @@ std::unique_ptr<Batch> open_batch(const std::string& name, const OpenOptions& op
         "{}: is a model, expected no `{}`, which is only for files of attention; leave it out",
         name, option);
   const Side side = options.input.images.empty() ? Side::text : Side::image;
-  return std::make_unique<ModelBatch>(Model::open(*folder, options.input.ignore_code, side),
+  return std::make_unique<ModelBatch>(Model::open(*folder, options.input.ignore_code, side, name),
                                       options.input, name);
 }
 

@@ -102,7 +102,7 @@ ServedModels::ServedModels(const std::vector<std::string>& names) {
     one.name = name;
     one.model = open_model(name);
     one.has_targets = can_answer(*one.model);
-    const std::string& folder = one.model->name();
+    const std::string& folder = one.model->folder();
     each_example(folder, [&](const Config& example) {
       for (const char* key : {"text", "prompt"})
         if (example.has(key)) one.texts.push_back(example.text(key));
@@ -158,7 +158,7 @@ std::string ServedModels::answer(const Question& question, Listener& listener) {
   } catch (const Error& error) {
     std::string sentence = error.what();
     for (const Served& one : models_)
-      sentence = renamed(std::move(sentence), one.model->name(), one.name);
+      sentence = renamed(std::move(sentence), one.model->folder(), one.name);
     throw Error(sentence, error.kind());
   }
 }

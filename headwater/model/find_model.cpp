@@ -58,7 +58,7 @@ std::string need_model(const std::string& name) {
 }
 
 std::shared_ptr<const Model> open_model(const std::string& name, bool ignore_code) {
-  return Model::open(need_model(name), ignore_code);
+  return Model::open(need_model(name), ignore_code, Side::text, name);
 }
 
 }  // namespace headwater

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 // A number or a list; generation_config.json overrides config.json.
 std::vector<int> setting(const Model& model, const char* key) {
-  const std::string path = (fs::path(model.name()) / "generation_config.json").string();
+  const std::string path = (fs::path(model.folder()) / "generation_config.json").string();
   std::error_code missing;
   if (fs::exists(path, missing))
     if (const Config config = Config::open(path); config.has(key)) return config.integers(key);
@@ -49,7 +49,7 @@ std::vector<std::string> not_followed(const Config& config) {
 
 // One note of all of them; older folders have these entries in config.json.
 void add_note(const Model& model, std::vector<std::string>& notes) {
-  const std::string path = (fs::path(model.name()) / "generation_config.json").string();
+  const std::string path = (fs::path(model.folder()) / "generation_config.json").string();
   std::error_code missing;
   const bool own = fs::exists(path, missing);
   const std::vector<std::string> found =

@@ -55,15 +55,18 @@ std::string find_prefix(const Architecture& model, Checkpoint& checkpoint) {
 
 }  // namespace
 
-std::unique_ptr<Model> Model::open(const std::string& place, bool ignore_code, Side side) {
+std::unique_ptr<Model> Model::open(const std::string& place, bool ignore_code, Side side,
+                                   const std::string& name) {
   const std::string folder = first_module(place);
   const std::filesystem::path path = std::filesystem::path(folder) / "config.json";
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) refuse_folder(folder);
   Config config = Config::open(path.string());
   Architecture architecture = describe(config, ignore_code, side);
-  return std::make_unique<Model>(std::move(config), std::move(architecture),
-                                 Checkpoint::open(folder));
+  auto model =
+      std::make_unique<Model>(std::move(config), std::move(architecture), Checkpoint::open(folder));
+  model->name_ = name;
+  return model;
 }
 
 Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
@@ -125,7 +128,7 @@ const Classifier& Model::classifier() const {
 const Tokenizer* Model::tokenizer() const {
   return tokenizer_.get([&]() -> std::unique_ptr<Tokenizer> {
     if (!architecture_.text) return nullptr;
-    auto tokenizer = Tokenizer::open_folder(name(), architecture_.family);
+    auto tokenizer = Tokenizer::open_folder(folder(), architecture_.family);
     return tokenizer ? std::make_unique<Tokenizer>(std::move(*tokenizer)) : nullptr;
   });
 }

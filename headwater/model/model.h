@@ -24,16 +24,18 @@ class Tokenizer;
 class Model {
  public:
   /// Throws Error if something is missing, wrong or not implemented. `ignore_code` as in
-  /// describe(), and so is `side`.
+  /// describe(), and so is `side`. `name` is the model's name in errors; "": its folder.
   static std::unique_ptr<Model> open(const std::string& folder, bool ignore_code = false,
-                                     Side side = Side::text);
+                                     Side side = Side::text, const std::string& name = {});
   /// Binds the weights to the architecture. Throws Error as open() does.
   Model(Config config, Architecture architecture, Checkpoint checkpoint);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  const std::string& name() const { return checkpoint_.name(); }
+  /// As its user calls it.
+  const std::string& name() const { return name_.empty() ? folder() : name_; }
+  const std::string& folder() const { return checkpoint_.name(); }
   const Config& config() const { return config_; }
   const Architecture& architecture() const { return architecture_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
@@ -97,6 +99,7 @@ class Model {
   Config config_;
   Architecture architecture_;
   Checkpoint checkpoint_;
+  std::string name_;  // "": the folder's
   std::string prefix_;
   ModelBlocks layers_;
   std::unique_ptr<TextEmbedder> text_;

@@ -143,11 +143,11 @@ ModelBatch::ModelBatch(std::shared_ptr<const Model> model, const ModelInput& inp
                        const std::string& name, const BadText& bad)
     : model_(std::move(model)), description_(model_description(*model_)) {
   // Without an input, a model's path says more than the name it was opened by.
-  description_.name = input.empty() ? model_->name() : name;
+  description_.name = input.empty() ? model_->folder() : name;
   if (input.empty()) return;
   check_kind(*model_, input);
   if (!input.images.empty()) {
-    const ImageProcessor processor = ImageProcessor::open(model_->name());
+    const ImageProcessor processor = ImageProcessor::open(model_->folder());
     for (const std::string& path : input.images) items_.push_back(image_item(path, processor));
   } else if (!input.ids.empty()) {
     items_.push_back(ids_item(input));
@@ -235,7 +235,8 @@ void ModelBatch::compare(const ModelInput& input) {
   const bool sees = model_->architecture().image.has_value();
   std::shared_ptr<const Model> with = model_;
   if (sees != input.against_image.has_value())
-    with = Model::open(model_->name(), input.ignore_code, sees ? Side::text : Side::image);
+    with = Model::open(model_->folder(), input.ignore_code, sees ? Side::text : Side::image,
+                       model_->name());
   ModelBatch batch(with, other, description_.name);
   Item& item = batch.items_.front();
   pad(*with, item);

@@ -35,7 +35,7 @@ std::shared_ptr<const Model> open_decoder(const Model& encoder, bool ignore_code
         "{}: has the weights of an encoder only, expected those of a decoder too, which writes; "
         "use the whole model",
         encoder.name());
-  return Model::open(encoder.name(), ignore_code, Side::decoder);
+  return Model::open(encoder.folder(), ignore_code, Side::decoder, encoder.name());
 }
 
 class ModelGeneration : public Generation {
@@ -227,7 +227,6 @@ class ModelGeneration : public Generation {
 std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
                                              const GenerationInput& input,
                                              const std::string& name) {
-  const std::string& folder = model->name();
   std::optional<SourceHalf> half;
   if (model->architecture().encoder_of_two) {
     std::shared_ptr<const Model> decoder = open_decoder(*model, input.ignore_code);
@@ -238,7 +237,7 @@ std::unique_ptr<Generation> start_generation(std::shared_ptr<const Model> model,
     fail(
         "{}: is a {} model, which continues a prompt and reads no source, expected a `prompt`; "
         "give one in place of `text`",
-        folder, model->architecture().family);
+        model->name(), model->architecture().family);
   }
   if (!model->has_language_head())
     fail(

@@ -171,7 +171,7 @@ Vector Pooling::weights(const std::vector<int>& ids, int n) const {
 }
 
 Pooling read_pooling(const Model& model) {
-  const fs::path folder(model.name());
+  const fs::path folder(model.folder());
   std::vector<Module> modules = read_modules(folder.string());
   fs::path root = folder;
   const std::string parent = folder.parent_path().string();

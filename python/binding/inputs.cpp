@@ -145,7 +145,7 @@ void bind_inputs(nb::module_& module) {
           },
           "name"_a, "ignore_code"_a = false, "By its folder or name.")
       .def_prop_ro(
-          "folder", [](const OpenModel& self) { return self.model->name(); },
+          "folder", [](const OpenModel& self) { return self.model->folder(); },
           "The folder that it was read from.")
       .def_prop_ro(
           "causal", [](const OpenModel& self) { return self.model->architecture().causal; },

@@ -157,6 +157,11 @@ def test_an_unknown_ending_is_answered_with_those_that_the_result_can_have(fox, 
         assert fails(2, command, fox, "-o", "x.xlsx", cwd=tmp_path).endswith("expected one of .json, .npz, .html; choose one")
 
 
+def test_errors_call_a_model_by_the_name_that_was_typed():
+    for words in (["gradient", "--target", "xx"], ["rollout", "--head", 9], ["rollout", "--image", "x.png"]):
+        assert fails(2 if "--image" in words else 1, words[0], "verb-number", "--text", "The keys", *words[1:]).startswith("verb-number: ")
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A disk of 64 KB."""

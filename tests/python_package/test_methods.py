@@ -224,6 +224,15 @@ def test_info_says_what_there_is(stack, tokens):
     assert found["tokens"] == tokens and found["source"]["layers"] == 3
 
 
+def test_errors_call_a_model_by_the_name_that_was_given():
+    for ask in (lambda: hw.gradient("verb-number", text="The keys", target="xx"),
+                lambda: hw.rollout("verb-number", text="The keys", head=9),
+                lambda: hw.rollout("verb-number", text="a " * 200), lambda: hw.rollout("verb-number", image="x.png"),
+                lambda: hw.generate("verb-number", "The"), lambda: hw.rollout("verb-number", text="The keys", row=9)):
+        with pytest.raises(hw.Error, match="^verb-number: "):
+            ask()
+
+
 def test_metrics_name_only_the_endings_that_they_can_have(stack, tmp_path):
     with pytest.raises(hw.Error, match=r"expected one of \.json, \.npz, \.html; choose one"):
         hw.metrics(stack).save(tmp_path / "x.xlsx")
