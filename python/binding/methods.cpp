@@ -195,10 +195,16 @@ void bind_methods(nb::module_& module) {
   module.def(
       "info",
       [](Inputs& inputs, int item) {
-        return each_item(inputs, {item},
-                         [&](Source& source) { return info(*inputs.batch, source); });
+        if (inputs.batch->size() > 0 || item != 0)
+          return each_item(inputs, {item},
+                           [&](Source& source) { return info(*inputs.batch, source); });
+        Results results;
+        results.list.emplace_back(info(*inputs.batch));
+        return results;
       },
-      "inputs"_a, "item"_a = 0, "What is known about an item; reads its lowest layer.");
+      "inputs"_a, "item"_a = 0,
+      "What is known about an item; reads its lowest layer. Without an item, what is known about "
+      "the model.");
 }
 
 }  // namespace headwater::python

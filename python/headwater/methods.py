@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Callable, Mapping, Sequence, Unpack
 
 from . import _engine, arrays
@@ -10,7 +11,7 @@ from .arguments import (ASKED, DEFAULTS, NOT_BY_HEAD, NOT_OF_METRICS, NOT_OF_RAW
 from .errors import Error
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
-from .source import Attention, Source, layers_of, open
+from .source import Attention, Source, layers_of, open, open_path
 from .values import target_text
 
 KNOWN = (*SourceWords.__annotations__, "item")
@@ -252,13 +253,19 @@ def run(model: Attention, text: str | Sequence[str] | None = None, *, method: st
 def info(attention: Attention | None = None, *, item: int = 0, **words: Unpack[SourceWords]) -> dict[str, Any]:
     """What is known about a source: tokens, layers and heads, how it was read, the instruction set in use.
 
-    Without a source, what is known about this machine. Under `gpu` it says whose kernels run on the first GPU,
-    headwater's or torch's, and why; of a capture on a GPU too. The keywords are those of `headwater.open`. Raises
-    headwater.Error.
+    Of a model without an input, what is known about the model. Without a source, what is known about this machine.
+    Under `gpu` it says whose kernels run on the first GPU, headwater's or torch's, and why; of a capture on a GPU too.
+    The keywords are those of `headwater.open`. Raises headwater.Error.
     """
     if attention is None:
         return {"headwater": _engine.version(), "kernel": _engine.kernel(), "gpu": gpu_info()}
-    found: dict[str, Any] = json.loads(_engine.info(open(attention, **words).inputs, item).json())
+    if isinstance(attention, (str, os.PathLike)) and words.keys() <= {"ignore_code"}:
+        source = open_path(os.fspath(attention), ignore_code=words.get("ignore_code", False))
+        if len(source) == 0 and item != 0:
+            raise Error(f"{source.name}: is a model without an input and has no item {item}; leave `item` out")
+    else:
+        source = open(attention, **words)
+    found: dict[str, Any] = json.loads(_engine.info(source.inputs, item).json())
     if isinstance(attention, Recorded):
         found["gpu"] = gpu_info()
     return found

@@ -108,8 +108,11 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
                                  missing=missing, repeated=repeated)
     refuse_capture_words(dict(stack=stack, call=call, missing=missing, repeated=repeated))
     if isinstance(source, (str, os.PathLike)):
-        return _open_path(os.fspath(source), **inputs_of_model, truncate=truncate, ignore_code=ignore_code, tokens=tokens,
-                          axes=axes, sums=sums, nan=nan)
+        opened = open_path(os.fspath(source), **inputs_of_model, truncate=truncate, ignore_code=ignore_code,
+                           tokens=tokens, axes=axes, sums=sums, nan=nan)
+        if len(opened) == 0:
+            raise Error(f"{opened.name}: is a model and has no input to run on; give `text`, `ids` or `image`")
+        return opened
     if callable(getattr(source, "named_modules", None)):
         raise Error(f"attention: is a PyTorch model ({type(source).__name__}), expected attention; run it inside `with "
                     "headwater.capture(model) as seen:`, then ask `seen`")
@@ -127,8 +130,10 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     return made
 
 
-def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, image: Any, against_text: Any,
-               against_image: Any, truncate: bool, ignore_code: bool, tokens: Any, axes: str, sums: str, nan: str) -> Source:
+def open_path(path: str, *, text: Any = None, prompt: Any = None, text_pair: Any = None, ids: Any = None, image: Any = None,
+              against_text: Any = None, against_image: Any = None, truncate: bool = False, ignore_code: bool = False,
+              tokens: Any = None, axes: str = "", sums: str = "checked", nan: str = "error") -> Source:
+    """A file or a model. A model without an input has no items."""
     texts, prompts = text_list("text", text), text_list("prompt", prompt)
     for word, one in (("text_pair", text_pair), ("against_text", against_text)):
         text_list(word, one)
@@ -137,8 +142,6 @@ def _open_path(path: str, *, text: Any, prompt: Any, text_pair: Any, ids: Any, i
                           tokens=[readable("tokens", str(token)) for token in tokens or []], prompts=prompts,
                           ignore_code=ignore_code, against_text=against_text,
                           against_image=against_image and os.fspath(against_image), **read_words(sums, nan))
-    if len(inputs) == 0:
-        raise Error(f"{path}: is a model and has no input to run on; give `text`, `ids` or `image`")
     given = text is not None or prompt is not None or ids is not None or image is not None
     several = not all(isinstance(one, (str, type(None))) for one in (text, prompt))
     batch = several or isinstance(image, (list, tuple)) if given else None

@@ -224,6 +224,19 @@ def test_info_says_what_there_is(stack, tokens):
     assert found["tokens"] == tokens and found["source"]["layers"] == 3
 
 
+def test_info_of_a_model_needs_no_input():
+    found = hw.info("facts")
+    assert (found["source"]["layers"], found["model"]["positions"]) == (4, 256)
+    assert hw.info("facts", ignore_code=True)["model"] == found["model"]
+    shown = json.loads(subprocess.run([COMMAND, "info", "facts", "-o", "-"], capture_output=True, check=True).stdout)
+    assert found.keys() == shown.keys() and found["model"] == shown["model"]
+    for ask, sentence in ((lambda: hw.info("facts", item=1), "has no item 1; leave `item` out"),
+                          (lambda: hw.info("facts", truncate=True), "has no input to run on"),
+                          (lambda: hw.rollout("facts"), "has no input to run on")):
+        with pytest.raises(hw.Error, match=f"^facts: .*{sentence}"):
+            ask()
+
+
 def test_errors_call_a_model_by_the_name_that_was_given():
     for ask in (lambda: hw.gradient("verb-number", text="The keys", target="xx"),
                 lambda: hw.rollout("verb-number", text="The keys", head=9),
