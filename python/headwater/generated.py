@@ -171,7 +171,7 @@ class Generation(Printed):
 
 @spelled_out
 def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: str | None = None,
-             ids: Sequence[int] | None = None, continuation: str | None = None, count: int = 20,
+             ids: Sequence[int] | None = None, continuation: str | None = None, count: int | None = None,
              temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
              stop: str | int | Sequence[str | int] = (), ignore_end: bool = False, position: str = "predicting",
              method: str = "rollout", rule: str | None = None, span: Any = None, score: str = "logit",
@@ -179,9 +179,9 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
     A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
-    left out. Greedy at temperature 0. Give `ids` instead of a prompt or text if you have them. `continuation` is text
-    that exists already: it is attributed, and nothing is sampled. `stop` lists tokens, by word or id, that end the text
-    as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
+    left out. It writes at most `count` tokens, by default 20; greedy at temperature 0. Give `ids` instead of a prompt or
+    text if you have them. `continuation` is text that exists already: it is attributed, and nothing is sampled. `stop`
+    lists tokens, by word or id, that end the text as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
     residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
     `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target. `score`
     says what of each token is explained: its 'logit', or its 'log-probability', which sets it against all other words.
@@ -214,7 +214,8 @@ def generate_all(model: str | os.PathLike[str], texts: Sequence[str], **words: U
 
 def written(model: str | os.PathLike[str], words: Mapping[str, Any], *, stop: str | int | Sequence[str | int] = (),
             ignore_end: bool = False, position: str = "predicting", method: str = "rollout", rule: str | None = None,
-            span: Any = None, continuation: str | None = None, **more: Any) -> list[_engine.Results]:
+            span: Any = None, continuation: str | None = None, count: int | None = None,
+            **more: Any) -> list[_engine.Results]:
     """The texts that the engine writes. Raises headwater.Error for words that do not go together."""
     options, _ = split(words)
     refuse(words, "generate", ALL_ROWS)
@@ -223,12 +224,14 @@ def written(model: str | os.PathLike[str], words: Mapping[str, Any], *, stop: st
         raise Error(f"unknown method '{method}'; there are rollout and relevance")
     if method == "rollout" and rule is not None:
         raise Error("`rule`: was given without relevance, expected both; add method='relevance'")
+    if count is not None and continuation is not None:
+        raise Error("`count`: was given beside a continuation, expected one of them; leave one out")
     stops = [str(one) for one in ([stop] if isinstance(stop, (str, int)) else stop)]
     if stops and (ignore_end or continuation is not None):
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
     return _engine.generate(path_of("generate", model), options, stops=stops, ignore_end=ignore_end,
-                            own_position=position == "own", continuation=continuation,
+                            own_position=position == "own", continuation=continuation, count=20 if count is None else count,
                             rule=(rule or "frozen") if method == "relevance" else None,
                             span=None if span is None else layers_text(span), **more)
 

@@ -251,6 +251,11 @@ def test_metrics_name_only_the_endings_that_they_can_have(stack, tmp_path):
         hw.metrics(stack).save(tmp_path / "x.xlsx")
 
 
+def test_a_continuation_has_its_own_count():
+    with pytest.raises(hw.Error, match="`count`: was given beside a continuation"):
+        hw.generate("facts", "Anna took", continuation=" the key", count=5)
+
+
 def test_a_result_is_not_taken_for_attention():
     found = hw.rollout(np.full((2, 2, 4, 4), 0.25, dtype=np.float32))
     for ask in (lambda: hw.rollout(found), lambda: hw.metrics(found), lambda: hw.compare(found, found),
