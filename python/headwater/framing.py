@@ -29,7 +29,7 @@ def view(result: Paged, *, height: int = HEIGHT) -> View:
     Results up to some hundred tokens display like this by themselves. A notebook that is not trusted shows only the
     shaded text and the table below it.
     """
-    if not hasattr(result, "_page"):
+    if not isinstance(result, Paged):
         raise Error(f"view: was given a {type(result).__name__}, expected a result of headwater; for example "
                     "hw.view(hw.rollout(...))")
     if not isinstance(height, (int, float)) or height < 100:

@@ -64,6 +64,7 @@ class TextTokenizer(Tokenizer, Protocol):
     def __call__(self, text: str, text_pair: str | None = None, *, return_tensors: str) -> Any: ...
 
 
+@runtime_checkable
 class Paged(Protocol):
     """A result that has a page, and a short form for places that show none."""
 
