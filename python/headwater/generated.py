@@ -179,13 +179,14 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
     A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
-    left out. It writes at most `count` tokens, by default 20; greedy at temperature 0. Give `ids` instead of a prompt or
-    text if you have them. `continuation` is text that exists already: it is attributed, and nothing is sampled. `stop`
-    lists tokens, by word or id, that end the text as the model's own end token does. `position` is 'predicting' (the token before) or 'own'. Options: fuse or head,
-    residual, empty, divide, layers. `method` 'relevance' gives the signed relevance of each earlier token instead, by
-    `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes those generated tokens as one target. `score`
-    says what of each token is explained: its 'logit', or its 'log-probability', which sets it against all other words.
-    `ignore_code` as in `headwater.open`. Raises headwater.Error.
+    left out. It writes at most `count` tokens, by default 20; greedy at temperature 0. Give `ids` instead of a prompt
+    or text if you have them. `continuation` is text that exists already: it is attributed, and nothing is sampled.
+    `stop` lists tokens, by word or id, that end the text as the model's own end token does. `position` is 'predicting'
+    (the token before) or 'own'. Options: fuse or head, residual, empty, divide, layers. `method` 'relevance' gives the
+    signed relevance of each earlier token instead, by `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range)
+    takes those generated tokens as one target. `score` says what of each token is explained: its 'logit', or its
+    'log-probability', which sets it against all other words. `ignore_code` as in `headwater.open`. Raises
+    headwater.Error.
     """
     if not isinstance(prompt, str) and len(text_list("prompt", prompt)) > 1:
         raise Error(f"`prompt` {prompt!r}: has several texts, expected one; headwater.generate_all takes several")
@@ -231,7 +232,8 @@ def written(model: str | os.PathLike[str], words: Mapping[str, Any], *, stop: st
         other = "ignore_end" if ignore_end else "a continuation"
         raise Error(f"`stop`: was given beside {other}, expected one of them; leave one out")
     return _engine.generate(path_of("generate", model), options, stops=stops, ignore_end=ignore_end,
-                            own_position=position == "own", continuation=continuation, count=20 if count is None else count,
+                            own_position=position == "own", continuation=continuation,
+                            count=20 if count is None else count,
                             rule=(rule or "frozen") if method == "relevance" else None,
                             span=None if span is None else layers_text(span), **more)
 

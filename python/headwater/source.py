@@ -130,8 +130,8 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     return made
 
 
-def open_path(path: str, *, text: Any = None, prompt: Any = None, text_pair: Any = None, ids: Any = None, image: Any = None,
-              against_text: Any = None, against_image: Any = None, truncate: bool = False, ignore_code: bool = False,
+def open_path(path: str, *, text: Any = None, prompt: Any = None, text_pair: Any = None, ids: Any = None,
+              image: Any = None, against_text: Any = None, against_image: Any = None, truncate: bool = False, ignore_code: bool = False,
               tokens: Any = None, axes: str = "", sums: str = "checked", nan: str = "error") -> Source:
     """A file or a model. A model without an input has no items."""
     texts, prompts = text_list("text", text), text_list("prompt", prompt)
