@@ -1,4 +1,4 @@
-// The page: a head, what can be turned, and the views.
+// The page: a head, controls and views.
 import { h, render, useEffect, useRef, useState } from "./jsx";
 import { whole } from "./draw";
 import { Head, Help } from "./head";

@@ -1,4 +1,4 @@
-// What a reader can turn.
+// The controls above the views.
 import { upTo } from "./arrays";
 import { h } from "./jsx";
 import { round } from "./numbers";
@@ -110,7 +110,7 @@ export function named(session: Session, label: string): string {
 export function Toolbar({ session }: With) {
   const { state, one } = session;
   const set = (change: Partial<State>) => session.update(change);
-  const hideName = one.left_out ? "Hide what the filter left out" : "Hide special tokens";
+  const hideName = one.left_out ? "Hide filtered tokens" : "Hide special tokens";
   const canHide = one.left_out !== undefined || one.inputs.special.length > 0;
   return (
     <div class="toolbar" role="toolbar" aria-label={named(session, "View")}>

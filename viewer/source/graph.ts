@@ -1,4 +1,4 @@
-// Ways through the layers, as a graph: the output on top, the inputs below, a level for each layer.
+// Paths through the layers, as a graph: the output on top, the inputs below, a level for each layer.
 import { upTo } from "./arrays";
 import type { Attribution } from "./contract";
 import { on, placed, say } from "./draw";
@@ -8,7 +8,7 @@ import { hideTip, showTip } from "./tip";
 import { shortened } from "./units";
 
 const STEP = 46; // pixels between two levels
-const LETTERS = 12; // of a label, turned, below the lowest level
+const LETTERS = 12; // of a label, at an angle, below the lowest level
 
 export interface Graph<E extends Edge> {
   about: string; // what it is, for those who listen
