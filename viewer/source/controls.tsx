@@ -103,9 +103,8 @@ export function Slider(props: {
 }
 
 /** A label that tells two views of one document apart. */
-export function named(session: Session, label: string): string {
-  return session.place.name ? `${label}, second result` : label;
-}
+export const named = (session: Session, label: string): string =>
+  session.place.name ? `${label}, second result` : label;
 
 export function Toolbar({ session }: With) {
   const { state, one } = session;
@@ -221,6 +220,8 @@ export function legendOfAnswer(session: Session): Meaning {
 }
 
 /** The legend of the matrix. */
-export function legendOfAll(session: Session, shade: Shade): Meaning {
-  return { session, shade, label: "all values" };
-}
+export const legendOfAll = (session: Session, shade: Shade): Meaning => ({
+  session,
+  shade,
+  label: "all values",
+});

@@ -32,13 +32,11 @@ const KEYS: [string, string, When?][] = [
 ];
 
 /** The keys that do something here. */
-export function keysOf(session: Session) {
-  return KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
-}
+export const keysOf = (session: Session) =>
+  KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
 
-function next<Word>(words: readonly Word[], now: Word): Word {
-  return words[(words.indexOf(now) + 1) % words.length]!;
-}
+const next = <Word>(words: readonly Word[], now: Word): Word =>
+  words[(words.indexOf(now) + 1) % words.length]!;
 
 const CHANGES: Record<string, (state: State) => Partial<State>> = {
   t: ({ ask }) => ({ ask: ask === "from" ? "to" : "from", pinned: [] }),

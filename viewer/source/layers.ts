@@ -23,9 +23,8 @@ interface Strip {
 }
 
 /** Whether there is anything to show of the layers of a result. */
-export function hasLayers({ by_layer, maps, cut, heads, edges }: Attribution): boolean {
-  return !!(by_layer?.[1] !== undefined || maps || cut || heads || edges);
-}
+export const hasLayers = ({ by_layer, maps, cut, heads, edges }: Attribution): boolean =>
+  !!(by_layer?.[1] !== undefined || maps || cut || heads || edges);
 
 export type LayersView = ReturnType<typeof layersView>;
 
@@ -133,7 +132,7 @@ export function layersView(session: Session, roller: Roller) {
     const cell = high / height;
     const every = ceil(12 / cell);
     names.forEach((name, l) => l % every || pen.fillText(name, LEFT - 6, high - (l + 0.5) * cell));
-    pen.strokeStyle = ink("accent");
+    pen.strokeStyle = ink("--accent");
     pen.lineWidth = 2;
     pen.strokeRect(LEFT + 1, high - (chosen + 1) * cell + 1, wide - LEFT - 2, cell - 2);
     say(strip, `${height} layers by ${width} tokens for ${session.labelOf(question)}`);
@@ -188,6 +187,4 @@ export function layersView(session: Session, roller: Roller) {
 }
 
 /** Relevance also has the input, before any layer. */
-export function layerName(layer: number): string {
-  return layer < 0 ? "in" : String(layer);
-}
+export const layerName = (layer: number): string => (layer < 0 ? "in" : String(layer));
