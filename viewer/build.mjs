@@ -7,12 +7,17 @@ import { all, settings } from "./bundles.mjs";
 const ALWAYS = ["core", "style", "loader"];
 // Parts of a page, and the most bytes of script and style in it, minified.
 const PAGES = {
-  "a text": [["result", "text"], 49500],
-  "an image": [["result", "picture"], 46800],
-  "an evaluation": [["tables"], 35700],
-  "a comparison of texts": [["result", "text", "compare"], 50600],
-  "a text, with its layers": [["result", "text", "layers"], 57800],
-  "a text, with its layers and the cut of a flow": [["result", "text", "layers", "arcs"], 60000],
+  "a text": [["result", "text"], 49200],
+  "an image": [["result", "picture"], 46400],
+  "an evaluation": [["tables"], 35000],
+  "a comparison of texts": [["result", "text", "compare"], 50300],
+  "a text, with its layers": [["result", "text", "layers"], 57300],
+  "a text, with its layers and the cut of a flow": [["result", "text", "layers", "arcs"], 59500],
+  "a prompt with images, its layers and the cut of a flow": [
+    ["result", "text", "patches", "layers", "arcs"],
+    61200,
+  ],
+  "the demo": [["result", "text", "picture", "layers", "compare", "several"], 62400],
 };
 
 process.chdir(new URL(".", import.meta.url).pathname);

@@ -37,9 +37,18 @@ const sources = readdirSync(new URL("source", import.meta.url), { recursive: tru
   .filter((name) => /\.tsx?$/.test(name))
   .map((name) => `source/${name}`);
 
+// The colours of the style sheets, which scripts name as "--paper" too, under one letter each.
+const COLOURS = "paper back ink flip soft line accent fill one two three four five six for".split(" ");
+
+function withShortColours(text) {
+  return text.replace(/--([a-z]+)\b/g, (whole, name) =>
+    COLOURS.includes(name) ? `--${"abcdefghijklmno"[COLOURS.indexOf(name)]}` : whole,
+  );
+}
+
 async function built(entry, more = {}) {
   const result = await build({ ...settings, entryPoints: [entry], ...more });
-  const text = result.outputFiles[0].text.trimEnd();
+  const text = withShortColours(result.outputFiles[0].text.trimEnd());
   // esbuild leaves the space before the value of a custom property, which says nothing.
   return { ...result, text: entry.endsWith(".css") ? text.replace(/(--\w+): /g, "$1:") : text };
 }
@@ -88,7 +97,7 @@ async function parts(define, mangle) {
     plugins: [cuts],
   });
   checkTaking(result.metafile.inputs);
-  const texts = result.outputFiles[0].text.trimEnd().split("cut();");
+  const texts = withShortColours(result.outputFiles[0].text.trimEnd()).split("cut();");
   if (texts.length !== PARTS.length + 1 || texts.at(-1)) throw new Error("the parts cannot be told apart");
   return Object.fromEntries(PARTS.map(({ name }, k) => [`${name}.js`, texts[k]]));
 }

@@ -61,6 +61,7 @@ class Generation(Printed):
         self.images: list[ImageTokens] = []  # of the prompt of a vision-language model
         self._results = results
         self._layers = 0  # of the model
+        self._source = "generate"  # what wrote the text, as its page calls it
 
     def _record(self) -> _engine.Results:
         """The engine's record; for a text that was written elsewhere, made on demand."""
@@ -68,7 +69,7 @@ class Generation(Printed):
             return self._results
         results = _engine.Results()
         options = {word: value for word, value in self.options.items() if word != "position"}
-        results.add_generated(make_options(**options), "generate", self.prompt, self.generated, self._layers,
+        results.add_generated(make_options(**options), self._source, self.prompt, self.generated, self._layers,
                               self.options["position"] == "own",
                               np.ascontiguousarray(to_numpy(self.M), dtype=np.float32), self.notes)
         return results

@@ -169,7 +169,7 @@ def test_what_waits_for_enter_says_so(open_page):
     page = open_page()
     choose(page, "model", "facts")
     choose(page, "method", "generate")
-    page.locator(".status", has_text="Enter, or Ask").wait_for()
+    page.locator(".status", has_text="Enter or Ask").wait_for()
     page.press("textarea", "Enter")
     page.locator(".command code", has_text="headwater generate facts").wait_for()
     assert page.locator(".status").inner_text() == ""
@@ -226,8 +226,8 @@ def test_two_texts_side_by_side(open_page):
     assert page.locator(".place").first.locator(".text [data-t]", has_text="cabinet").count() == 1
     # Each has its own questions, by the pointer and by the keys.
     page.locator(".place").nth(1).locator(".text [data-t='1']").click()
-    assert "let go" in page.locator(".place").nth(1).locator(".question").inner_text()
-    assert "let go" not in page.locator(".place").first.locator(".question").inner_text()
+    assert "unpin" in page.locator(".place").nth(1).locator(".question").inner_text()
+    assert "unpin" not in page.locator(".place").first.locator(".question").inner_text()
     page.get_by_text("Left", exact=True).click()
     assert page.input_value("textarea") == SENTENCE
     choose(page, "model", "facts")

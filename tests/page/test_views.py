@@ -81,7 +81,7 @@ def test_layers_and_residual_are_those_of_the_engine(make, visit):
     path, _ = make(*ROLLOUT)
     _, other = make("rollout", "verb-number", "--text", SENTENCE, "--residual", "0.2", "--layers", "1:4")
     page = visit(path, "#begin=1&end=4&residual=0.2&pinned=2")
-    page.get_by_text("As computed").wait_for()
+    page.get_by_text("Reset").wait_for()
     want = other["values"][2]
     page.wait_for_function("want => Math.abs(parseFloat(document.querySelector('.ranking tbody td:nth-child(3)')"
                            ".textContent) - want) < 2e-3", arg=max(want))
@@ -300,7 +300,7 @@ def test_the_mean_of_the_outputs_has_layers_too(make, visit):
 
 def test_paths_that_are_not_of_the_method_say_so(make, visit):
     path, _ = make("flow", "verb-number", "--text", SENTENCE, "--embed-layers")
-    assert "Below is a plain rollout" in visit(path).get_by_label("Layers", exact=True).inner_text()
+    assert "The graph is a plain rollout" in visit(path).get_by_label("Layers", exact=True).inner_text()
 
 
 TEXT = ("verb-number", "--text", SENTENCE)

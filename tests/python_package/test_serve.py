@@ -102,6 +102,7 @@ def test_a_model_that_writes_is_asked_to():
         model.generate(**Letters()("hello", return_tensors="pt"), max_new_tokens=6, do_sample=False)
     assert item == json.loads(seen.generation()._page(only_data=True))["items"][0]
     assert len(item["inputs"]["labels"]) == 5 and len(item["outputs"]["labels"]) == 6
+    assert "GPT2LMHeadModel" in item["details"][0]
 
 
 def test_it_stops(model):

@@ -1,4 +1,4 @@
-// The page: a head, what can be turned, and the views.
+// The page: a head, controls and views.
 import { h, render, useEffect, useRef, useState } from "./jsx";
 import { whole } from "./draw";
 import { Head, Help } from "./head";
@@ -24,9 +24,10 @@ export function useRedraw(session: Session, hover = false) {
 }
 
 /** The name before its ids, and the element that holds its views: a document has one main part. */
-export function placeOf(session: Session): { name: string; Body: "main" | "div" } {
-  return { name: session.place.name, Body: session.place.linked ? "main" : "div" };
-}
+export const placeOf = (session: Session): { name: string; Body: "main" | "div" } => ({
+  name: session.place.name,
+  Body: session.place.linked ? "main" : "div",
+});
 
 /** One result. The parts that it needs are there: whoever wrote the page saw to it. */
 export function App({ session }: With) {

@@ -52,7 +52,7 @@ function flowOf(one: Attribution, cut: Cut, carried: Cut, wide: number): Element
     made(
       "p",
       "soft",
-      `The flow, ${written(total)} in all: a line is as wide as what it carries. The cut is dashed: these weights are used up and limit the flow.`,
+      `The flow, ${written(total)} in total. Lines are as wide as what they carry. The cut is dashed: weights that are full and limit the flow.`,
     ),
     graphOf({
       about: `The flow: ${edges.length} weights carry it, ${cut.layer.length} limit it`,

@@ -18,9 +18,10 @@ export function clamped({ x, y, width, height }: Window, columns: number, rows: 
 }
 
 /** The point of the plot that is nearest to this one. */
-export function nearest(plot: Window, x: number, y: number): [number, number] {
-  return [clamp(x, plot.x, plot.x + plot.width - 1), clamp(y, plot.y, plot.y + plot.height - 1)];
-}
+export const nearest = (plot: Window, x: number, y: number): [number, number] => [
+  clamp(x, plot.x, plot.x + plot.width - 1),
+  clamp(y, plot.y, plot.y + plot.height - 1),
+];
 
 const LINE = 13; // pixels that a label needs
 

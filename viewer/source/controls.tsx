@@ -1,4 +1,4 @@
-// What a reader can turn.
+// The controls above the views.
 import { upTo } from "./arrays";
 import { h } from "./jsx";
 import { round } from "./numbers";
@@ -103,14 +103,13 @@ export function Slider(props: {
 }
 
 /** A label that tells two views of one document apart. */
-export function named(session: Session, label: string): string {
-  return session.place.name ? `${label}, second result` : label;
-}
+export const named = (session: Session, label: string): string =>
+  session.place.name ? `${label}, second result` : label;
 
 export function Toolbar({ session }: With) {
   const { state, one } = session;
   const set = (change: Partial<State>) => session.update(change);
-  const hideName = one.left_out ? "Hide what the filter left out" : "Hide special tokens";
+  const hideName = one.left_out ? "Hide filtered tokens" : "Hide special tokens";
   const canHide = one.left_out !== undefined || one.inputs.special.length > 0;
   return (
     <div class="toolbar" role="toolbar" aria-label={named(session, "View")}>
@@ -221,6 +220,8 @@ export function legendOfAnswer(session: Session): Meaning {
 }
 
 /** The legend of the matrix. */
-export function legendOfAll(session: Session, shade: Shade): Meaning {
-  return { session, shade, label: "all values" };
-}
+export const legendOfAll = (session: Session, shade: Shade): Meaning => ({
+  session,
+  shade,
+  label: "all values",
+});

@@ -8,9 +8,7 @@ export function csvOf(lines: (string | number)[][]): string {
   return lines.map((cells) => cells.map(quoted).join(",") + "\n").join("");
 }
 
-export function escape(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-}
+export const escape = (text: string): string => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** The picture in dots, two for each of its own. */
 export async function png(svg: string): Promise<Blob> {

@@ -1,6 +1,9 @@
 // What the views that draw themselves have in common.
 import { round } from "./numbers";
 
+/** The namespace of elements of SVG. */
+export const SVG = "http://www.w3.org/2000/svg";
+
 export type Pen = CanvasRenderingContext2D;
 
 /** The element that everything is in, which knows the theme. */
@@ -57,15 +60,13 @@ export function penOn(canvas: HTMLCanvasElement, wide: number, high: number): Pe
   return pen;
 }
 
-/** A colour of the style sheet, light or dark. */
-export function ink(name: string): string {
-  return getComputedStyle(whole()).getPropertyValue(`--${name}`).trim();
-}
+/** A colour of the style sheet, such as "--ink", light or dark. */
+export const ink = (name: string): string => getComputedStyle(whole()).getPropertyValue(name).trim();
 
 /** For names beside a plot. */
 export function penForLabels(pen: Pen): void {
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  pen.fillStyle = ink("soft");
+  pen.fillStyle = ink("--soft");
 }

@@ -86,7 +86,7 @@ export function EvaluationView({ item, Body }: { item: Evaluation; Body: "main" 
             places={faithful[0]![1].curve.map((_, k, all) =>
               String(Math.round((100 * k) / (all.length - 1))),
             )}
-            x="% of the tokens taken away"
+            x="% of tokens removed"
             y="probability"
           />
         </section>

@@ -109,7 +109,7 @@ export function svg(session: Session, views: Views): string {
     image(views.matrix.canvas);
     legend(legendOfAll(session, shade));
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="sans-serif" font-size="13" fill="${ink("ink")}" style="white-space:pre"><rect width="100%" height="100%" fill="${ink("paper")}"/>${parts.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${y}" viewBox="0 0 ${wide} ${y}" font-family="sans-serif" font-size="13" fill="${ink("--ink")}" style="white-space:pre"><rect width="100%" height="100%" fill="${ink("--paper")}"/>${parts.join("")}</svg>\n`;
 }
 
 export const FORMATS = [

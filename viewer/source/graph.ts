@@ -1,14 +1,14 @@
-// Ways through the layers, as a graph: the output on top, the inputs below, a level for each layer.
+// Paths through the layers, as a graph: the output on top, the inputs below, a level for each layer.
 import { upTo } from "./arrays";
 import type { Attribution } from "./contract";
-import { on, placed, say } from "./draw";
+import { on, placed, say, SVG } from "./draw";
 import { max, min } from "./numbers";
 import type { Edge } from "./rollout";
 import { hideTip, showTip } from "./tip";
 import { shortened } from "./units";
 
 const STEP = 46; // pixels between two levels
-const LETTERS = 12; // of a label, turned, below the lowest level
+const LETTERS = 12; // of a label, at an angle, below the lowest level
 
 export interface Graph<E extends Edge> {
   about: string; // what it is, for those who listen
@@ -66,7 +66,7 @@ export function showTop(frame: HTMLElement): void {
 }
 
 function drawn(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name) as SVGElement;
+  const element = document.createElementNS(SVG, name) as SVGElement;
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   element.textContent = text;
   return element;
@@ -79,6 +79,7 @@ export function reads({ inputs, options }: Attribution, { layer, from, to }: Edg
 }
 
 /** Of `count` layers from `begin` on, the topmost first, and of the input. */
-export function levelNames({ options }: Attribution, begin: number, count: number): string[] {
-  return [...upTo(count).map((k) => String(options.layers[0] + begin + count - 1 - k)), "in"];
-}
+export const levelNames = ({ options }: Attribution, begin: number, count: number): string[] => [
+  ...upTo(count).map((k) => String(options.layers[0] + begin + count - 1 - k)),
+  "in",
+];

@@ -33,9 +33,8 @@ function gridWith(
   };
 }
 
-export function floatGrid(rows: number, columns: number, values: Float32Array, exact = true): Grid {
-  return gridWith(rows, columns, exact, (_, place) => values[place]!);
-}
+export const floatGrid = (rows: number, columns: number, values: Float32Array, exact = true): Grid =>
+  gridWith(rows, columns, exact, (_, place) => values[place]!);
 
 /** Undoes the differences between rows, in every plane. */
 export function sumRows(bytes: Uint8Array, columns: number, plane: number): void {
@@ -52,9 +51,8 @@ export function halfToFloat(bits: number): number {
 }
 
 /** What the steps of a root stand for, over the largest of the row. */
-export function fromRoot(q: number, steps: number, withSigns: boolean): number {
-  return withSigns ? (q & 1 ? -1 : 1) * ((q >> 1) / steps) ** 2 : (q / steps) ** 2;
-}
+export const fromRoot = (q: number, steps: number, withSigns: boolean): number =>
+  withSigns ? (q & 1 ? -1 : 1) * ((q >> 1) / steps) ** 2 : (q / steps) ** 2;
 
 /** A grid from the bytes that `scale` and `data` hold once they are unpacked. */
 export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, withSigns: boolean): Grid {

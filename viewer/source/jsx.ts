@@ -1,6 +1,7 @@
 // JSX for the controls: elements, components that are functions, and what a component remembers between two calls.
 // A component is called again when its own state changes, and only what differs is written to the document. Texts,
 // the matrix and graphs draw themselves; they come nowhere near this.
+import { SVG } from "./draw";
 
 export type Child = Node | string | number | boolean | null | undefined | Child[];
 type Props = Record<string, unknown>;
@@ -34,9 +35,11 @@ export declare namespace h {
   }
 }
 
-export function h(type: Node["type"], props: Props | null, ...children: Child[]): Node {
-  return { type, props: props ?? {}, children };
-}
+export const h = (type: Node["type"], props: Props | null, ...children: Child[]): Node => ({
+  type,
+  props: props ?? {},
+  children,
+});
 export const Fragment = ({ children }: { children?: unknown }): Node =>
   h(null, null, ...(children as Child[]));
 
@@ -60,14 +63,12 @@ let current: Live;
 let asked = 0;
 let due: Effect[] = [];
 
-function isNode(child: Child): child is Node {
-  return typeof child === "object" && child !== null;
-}
+const isNode = (child: Child): child is Node => typeof child === "object" && child !== null;
 
 function normal(child: Child): Node | string | null {
   if (Array.isArray(child)) return h(null, null, ...child);
   if (isNode(child)) return child;
-  return child === null || child === undefined || typeof child === "boolean" ? null : String(child);
+  return child == null || typeof child === "boolean" ? null : String(child);
 }
 
 function isSame(a: Live["node"], b: Live["node"]): boolean {
@@ -75,9 +76,7 @@ function isSame(a: Live["node"], b: Live["node"]): boolean {
   return a.type === b.type && keyOf(a) === keyOf(b);
 }
 
-function keyOf(node: Live["node"]): unknown {
-  return isNode(node) ? node.props["key"] : undefined;
-}
+const keyOf = (node: Live["node"]): unknown => (isNode(node) ? node.props["key"] : undefined);
 
 function put(dom: Element, name: string, now: unknown, before: unknown): void {
   if (name.startsWith("on")) {
@@ -89,15 +88,13 @@ function put(dom: Element, name: string, now: unknown, before: unknown): void {
     const field = dom as unknown as Props;
     if (field[name] !== now) field[name] = now;
   } else if (name !== "key" && name !== "children" && now !== before) {
-    const none = now === undefined || now === null || (now === false && !name.includes("-"));
-    if (none) dom.removeAttribute(name);
-    else dom.setAttribute(name, now === true && !name.includes("-") ? "" : String(now));
+    const flag = typeof now === "boolean" && !name.includes("-");
+    if (now == null || (flag && !now)) dom.removeAttribute(name);
+    else dom.setAttribute(name, flag ? "" : String(now));
   }
 }
 
-function nodesOf(live: Live): (Element | Text)[] {
-  return live.dom ? [live.dom] : live.kids.flatMap(nodesOf);
-}
+const nodesOf = (live: Live): (Element | Text)[] => (live.dom ? [live.dom] : live.kids.flatMap(nodesOf));
 
 /** Puts the children of an element into their places. */
 function place(dom: Element, kids: Live[]): void {
@@ -107,12 +104,13 @@ function place(dom: Element, kids: Live[]): void {
   });
 }
 
+function stop(effect: Partial<Effect> | null): void {
+  if (typeof effect?.end === "function") effect.end();
+}
+
 function end(live: Live): void {
   live.gone = true;
-  for (const memory of live.memory) {
-    const effect = memory as Partial<Effect> | null;
-    if (typeof effect?.end === "function") effect.end();
-  }
+  (live.memory as (Partial<Effect> | null)[]).forEach(stop);
   live.kids.forEach(end);
 }
 
@@ -147,7 +145,7 @@ function grow(live: Live, node: Live["node"], space: string): Live {
   }
   const { type, props, children } = node;
   if (typeof type === "string") {
-    const inside = type === "svg" ? "http://www.w3.org/2000/svg" : space;
+    const inside = type === "svg" ? SVG : space;
     const dom = (live.dom ??= document.createElementNS(inside, type)) as Element;
     renew(live, children, inside);
     place(dom, live.kids);
@@ -165,10 +163,7 @@ function call(live: Live, space: string): void {
   [current, asked] = [live, 0];
   const made = (type as (props: Props) => Child)({ ...props, children });
   renew(live, [made], space);
-  for (const memory of live.memory) {
-    const effect = memory as Partial<Effect> | null;
-    if (effect?.run) due.push(effect as Effect);
-  }
+  for (const effect of live.memory as (Effect | null)[]) if (effect?.run) due.push(effect);
 }
 
 function settle(): void {
@@ -177,7 +172,7 @@ function settle(): void {
   for (const effect of now) {
     const { run } = effect;
     if (!run) continue;
-    if (typeof effect.end === "function") effect.end();
+    stop(effect);
     effect.run = null!;
     effect.end = run();
   }
@@ -226,9 +221,7 @@ export function useState<T>(first: T | (() => T)): [T, (next: T | ((now: T) => T
   ];
 }
 
-export function useRef<T>(first: T): { current: T } {
-  return remembered(() => ({ current: first }));
-}
+export const useRef = <T>(first: T): { current: T } => remembered(() => ({ current: first }));
 
 /** Runs once the document is as the component says, and again when one of `deps` is another; always without. */
 export function useEffect(run: () => unknown, deps?: unknown[]): void {

@@ -1,7 +1,7 @@
 // What stays as it was when another result is shown.
 import type { State } from "./state";
 
-export function kept({
+export const kept = ({
   unit,
   scale,
   hide,
@@ -11,6 +11,4 @@ export function kept({
   opacity,
   least,
   ask,
-}: State): Partial<State> {
-  return { unit, scale, hide, renormalise, fold, theme, opacity, least, ask };
-}
+}: State): Partial<State> => ({ unit, scale, hide, renormalise, fold, theme, opacity, least, ask });

@@ -10,14 +10,14 @@ const always: When = () => true;
 const ofText: When = ({ one }) => !one.image;
 
 const KEYS: [string, string, When?][] = [
-  ["\u2190 \u2192", "output before or after; cells of the matrix", always],
-  ["Enter, click", "pin it, or let go", always],
-  ["Shift+Enter, Shift+click", "one more; values add up", always],
-  ["Esc", "let everything go", always],
-  ["t", "turn the question round", ({ isMean }) => !isMean],
+  ["\u2190 \u2192", "previous or next output; cells of the matrix", always],
+  ["Enter, click", "pin or unpin it", always],
+  ["Shift+Enter, Shift+click", "pin one more; values are summed", always],
+  ["Esc", "unpin everything, clear the search", always],
+  ["t", "reverse the question", ({ isMean }) => !isMean],
   ["u", "next unit: token, word, sentence, paragraph", ofText],
   ["s", "hide or show special tokens", always],
-  ["n", "renormalise what is left", ({ hasSigns }) => !hasSigns],
+  ["n", "renormalise the rest", ({ hasSigns }) => !hasSigns],
   ["c", "next scale: linear, logarithmic, by rank", always],
   ["f", "fold quiet paragraphs", ofText],
   ["[ ]", "a layer down or up", ({ one }) => (one.by_layer?.length ?? 0) > 1 || one.maps],
@@ -25,20 +25,18 @@ const KEYS: [string, string, When?][] = [
   ["/", "search tokens", always],
   ["1 2 3 4", "go to text, matrix, layers, ranking", always],
   ["wheel, + \u2212 0", "zoom the matrix; double click: all of it", always],
-  ["drag, Alt+drag", "brush the matrix; move it", always],
+  ["drag, Alt+drag", "select in the matrix; move it", always],
   ["l", "light, dark, or as the system"],
   ["e", "export"],
   ["?", "these keys"],
 ];
 
 /** The keys that do something here. */
-export function keysOf(session: Session) {
-  return KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
-}
+export const keysOf = (session: Session) =>
+  KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
 
-function next<Word>(words: readonly Word[], now: Word): Word {
-  return words[(words.indexOf(now) + 1) % words.length]!;
-}
+const next = <Word>(words: readonly Word[], now: Word): Word =>
+  words[(words.indexOf(now) + 1) % words.length]!;
 
 const CHANGES: Record<string, (state: State) => Partial<State>> = {
   t: ({ ask }) => ({ ask: ask === "from" ? "to" : "from", pinned: [] }),

@@ -1,4 +1,4 @@
-// Which layers, how much of the residual, and which ways through them.
+// Which layers, how much of the residual, and which paths.
 import { type Child, h } from "./jsx";
 import { Slider } from "./controls";
 import { layerName } from "./layers";
@@ -63,7 +63,7 @@ export function LayerControls({ session }: { session: Session }) {
     } else
       out.push(
         <p class="soft">
-          The layers are fixed here: {why}. Below is a plain rollout through the same layers.
+          Layers cannot be changed here: {why}. The graph is a plain rollout of these layers.
         </p>,
       );
     out.push(
@@ -79,8 +79,8 @@ export function LayerControls({ session }: { session: Session }) {
     );
     if (why === null && (state.begin >= 0 || state.end >= 0 || state.residual >= 0))
       out.push(
-        <button onclick={() => session.update({ begin: -1, end: -1, residual: -1 })}>As computed</button>,
-        <span class="soft">Computed in the page, from maps stored in fewer digits.</span>,
+        <button onclick={() => session.update({ begin: -1, end: -1, residual: -1 })}>Reset</button>,
+        <span class="soft">Recomputed in the page, with fewer digits.</span>,
       );
   }
   return <div class="toolbar">{out}</div>;

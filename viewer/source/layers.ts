@@ -1,4 +1,4 @@
-// How an output comes about, layer by layer: a strip of layers by inputs, and the strongest ways through the
+// How an output comes about, layer by layer: a strip of layers by inputs, and the strongest paths through the
 // layers as a graph.
 import { floats, upTo } from "./arrays";
 import type { Attribution } from "./contract";
@@ -8,7 +8,7 @@ import type { Grid } from "./grid";
 import { ceil, clamp, floor, max } from "./numbers";
 import { parts } from "./parts";
 import { paintPooled } from "./pool";
-import type { Roller, Ways } from "./roller";
+import type { Roller, Paths } from "./roller";
 import { written } from "./scale";
 import type { Session } from "./session";
 import { hideTip, showTip } from "./tip";
@@ -23,9 +23,8 @@ interface Strip {
 }
 
 /** Whether there is anything to show of the layers of a result. */
-export function hasLayers({ by_layer, maps, cut, heads, edges }: Attribution): boolean {
-  return !!(by_layer?.[1] !== undefined || maps || cut || heads || edges);
-}
+export const hasLayers = ({ by_layer, maps, cut, heads, edges }: Attribution): boolean =>
+  !!(by_layer?.[1] !== undefined || maps || cut || heads || edges);
 
 export type LayersView = ReturnType<typeof layersView>;
 
@@ -50,15 +49,15 @@ export function layersView(session: Session, roller: Roller) {
     const asked = session.side(!from).units.tokens;
     const tokens = question.units.flatMap((unit) => asked[unit] ?? [...one.inputs.labels.keys()]);
     let next: Strip | null = null;
-    let ways: Ways | null = null;
+    let found: Paths | null = null;
     if (one.by_layer?.[1] !== undefined) {
       const grids = await Promise.all(one.by_layer.map((_, k) => session.matrix(one, k)));
       const rows = grids.map((grid) => united(answerIn(grid, tokens)));
       next = { names: one.by_layer.map(layerName), rows, chosen: session.layerOf(one) };
     } else if (one.maps && from && tokens.length && !session.twoTexts) {
-      ways = await roller.ways(one, tokens, state.least);
+      found = await roller.paths(one, tokens, state.least);
       const begin = one.options.layers[0] + max(0, state.begin);
-      const rows = ways.layers.map((row) => united(row, one.mean ? 1 / tokens.length : 1));
+      const rows = found.layers.map((row) => united(row, one.mean ? 1 / tokens.length : 1));
       next = { names: rows.map((_, k) => String(begin + k)), rows, chosen: rows.length - 1 };
     }
     const arcs = parts.arcs ? await parts.arcs(session, root.clientWidth) : [];
@@ -67,8 +66,8 @@ export function layersView(session: Session, roller: Roller) {
     paint();
     graph.replaceChildren(...arcs);
     if (one.maps && !shown)
-      graph.append(made("p", "soft", "Layers and paths are of outputs: turn the question round."));
-    if (ways?.edges.length) drawWays(ways);
+      graph.append(made("p", "soft", "To see layers and paths, reverse the question (t)."));
+    if (found?.edges.length) drawPaths(found);
     showTop(graph);
   };
 
@@ -133,18 +132,18 @@ export function layersView(session: Session, roller: Roller) {
     const cell = high / height;
     const every = ceil(12 / cell);
     names.forEach((name, l) => l % every || pen.fillText(name, LEFT - 6, high - (l + 0.5) * cell));
-    pen.strokeStyle = ink("accent");
+    pen.strokeStyle = ink("--accent");
     pen.lineWidth = 2;
     pen.strokeRect(LEFT + 1, high - (chosen + 1) * cell + 1, wide - LEFT - 2, cell - 2);
     say(strip, `${height} layers by ${width} tokens for ${session.labelOf(question)}`);
   };
 
-  const drawWays = (ways: Ways) => {
+  const drawPaths = (found: Paths) => {
     const { one, state } = session;
-    const edges = ways.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
+    const edges = found.edges.sort((a, b) => b.share - a.share).slice(0, MOST_EDGES);
     const begin = max(0, state.begin);
-    const depth = ways.levels.length - 1;
-    // What no way touches that is drawn says nothing here.
+    const depth = found.levels.length - 1;
+    // Tokens that no drawn path touches are left out.
     const ends = new Set(
       edges.flatMap(({ layer, from, to }) => {
         const level = depth - 1 - (layer - begin);
@@ -153,10 +152,10 @@ export function layersView(session: Session, roller: Roller) {
     );
     graph.append(
       graphOf({
-        about: `${edges.length} strongest ways through the layers`,
+        about: `${edges.length} strongest paths through the layers`,
         edges: edges.map((edge) => ({ ...edge, layer: edge.layer - begin })),
         levels: levelNames(one, begin, depth),
-        nodes: ways.levels.flatMap((row, level) =>
+        nodes: found.levels.flatMap((row, level) =>
           [...row.keys()]
             .filter((token) => ends.has(`${level} ${token}`))
             .map((token) => ({ level, token, size: row[token]! })),
@@ -188,6 +187,4 @@ export function layersView(session: Session, roller: Roller) {
 }
 
 /** Relevance also has the input, before any layer. */
-export function layerName(layer: number): string {
-  return layer < 0 ? "in" : String(layer);
-}
+export const layerName = (layer: number): string => (layer < 0 ? "in" : String(layer));

@@ -228,7 +228,7 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     clipped(pen, plot, () =>
       pen.drawImage(picture, x(c0), y(r0), across.length * cellX, rows.length * cellY),
     );
-    pen.strokeStyle = ink("line");
+    pen.strokeStyle = ink("--line");
     pen.strokeRect(LEFT - 0.5, TOP - 0.5, plot.width + 1, plot.height + 1);
     const short = (label?: string) => label?.replace(/^<(?:image|video) (.*)>$/, "$1");
     labelCells(
@@ -261,20 +261,20 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
         const c = columns.indexOf(unit);
         const r = lens.rowOfUnit(unit);
         if (question.ask === "to") {
-          if (c >= 0) box("accent", x(c), TOP + 0.75, max(2, cellX), plot.height - 1.5);
+          if (c >= 0) box("--accent", x(c), TOP + 0.75, max(2, cellX), plot.height - 1.5);
         } else if (r !== undefined && lens.rows > 1)
-          box("accent", LEFT + 0.75, y(r), plot.width - 1.5, max(2, cellY));
+          box("--accent", LEFT + 0.75, y(r), plot.width - 1.5, max(2, cellY));
       }
       if (cell)
         box(
-          "ink",
+          "--ink",
           x(columns.indexOf(cell.column)) - 1,
           y(cell.row) - 1,
           max(3, cellX) + 2,
           max(3, cellY) + 2,
         );
       if (drag && !drag.pan) {
-        pen.fillStyle = ink("accent");
+        pen.fillStyle = ink("--accent");
         pen.globalAlpha = 0.2;
         pen.fillRect(drag.x, drag.y, drag.nowX - drag.x, drag.nowY - drag.y);
       }

@@ -1,6 +1,4 @@
 // What every view counts with, under short names.
 export const { abs, ceil, floor, log10, max, min, round } = Math;
 
-export function clamp(value: number, low: number, high: number): number {
-  return max(low, min(high, value));
-}
+export const clamp = (value: number, low: number, high: number): number => max(low, min(high, value));

@@ -97,7 +97,7 @@ export function patchesView(session: Session) {
         pen.fillStyle = session.palette.css(isNaN(value) ? 0 : shade.of(value));
         pen.fillRect(x, y, cell, cell);
         const asked = (!from || !session.twoTexts) && question.units.includes(of[t]!);
-        pen.strokeStyle = ink(asked ? "accent" : "line");
+        pen.strokeStyle = ink(asked ? "--accent" : "--line");
         pen.lineWidth = asked ? 2 : 0.5;
         pen.strokeRect(x + 0.5, y + 0.5, cell - 1, cell - 1);
       });

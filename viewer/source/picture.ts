@@ -88,7 +88,7 @@ export function pictureView(session: Session) {
     const patchWidth = width / picture.columns;
     const patchHeight = height / picture.rows;
     // What the model did not see is dimmed.
-    pen.fillStyle = ink("paper");
+    pen.fillStyle = ink("--paper");
     pen.globalAlpha = 0.65;
     pen.beginPath();
     pen.rect(0, 0, wide, high);
@@ -111,7 +111,7 @@ export function pictureView(session: Session) {
         if (asked.has(token)) outline.push([left, top]);
       }
     pen.globalAlpha = 1;
-    pen.strokeStyle = ink("accent");
+    pen.strokeStyle = ink("--accent");
     pen.lineWidth = 3;
     for (const [left, top] of outline) pen.strokeRect(left, top, patchWidth, patchHeight);
     for (const chip of chips.children)

@@ -122,7 +122,7 @@ function curvesSvg(root: Element): string {
         element.setAttribute(name, seen.getPropertyValue(name));
     });
     const title = figure.closest("section")!.ariaLabel!;
-    drawn.push(`<text x="10" y="${y + 10}" font-size="13" fill="${ink("ink")}">${escape(title)}</text>`);
+    drawn.push(`<text x="10" y="${y + 10}" font-size="13" fill="${ink("--ink")}">${escape(title)}</text>`);
     drawn.push(`<svg x="0" y="${y + 16}" width="${width}" height="${height}">${copy.innerHTML}</svg>`);
     figure.querySelectorAll<HTMLElement>(".key").forEach((key, k) => {
       const { borderTopColor, borderTopStyle } = getComputedStyle(key.firstElementChild!);
@@ -130,12 +130,12 @@ function curvesSvg(root: Element): string {
       const dash = borderTopStyle === "dashed" ? ' stroke-dasharray="5 4"' : "";
       drawn.push(
         `<path d="M${x} ${top - 4}h18" stroke-width="2" stroke="${borderTopColor}"${dash}/>`,
-        `<text x="${x + 24}" y="${top}" font-size="12" fill="${ink("ink")}">${escape(key.textContent!)}</text>`,
+        `<text x="${x + 24}" y="${top}" font-size="12" fill="${ink("--ink")}">${escape(key.textContent!)}</text>`,
       );
     });
     y += height + 60 + 16 * Math.floor(figure.querySelectorAll(".key").length / 3);
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="580" height="${y}" viewBox="0 0 580 ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${ink("paper")}"/>${drawn.join("")}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="580" height="${y}" viewBox="0 0 580 ${y}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${ink("--paper")}"/>${drawn.join("")}</svg>\n`;
 }
 
 const NUMBERS = [

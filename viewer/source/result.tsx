@@ -1,4 +1,4 @@
-// A result: what can be turned, its views and its notes.
+// A result: its controls, its views and its notes.
 import { type Child, Fragment, h, useEffect, useRef } from "./jsx";
 import { placeOf, useRedraw } from "./app";
 import { Legend, legendOfAll, legendOfAnswer, named, Toolbar } from "./controls";
@@ -77,11 +77,7 @@ function QuestionLine({ session }: With) {
   const says = session.differs
     ? ["differs most at", listed(3, 0)]
     : hasSigns
-      ? [
-          from ? "has most for it in" : "speaks for",
-          listed(3, 1),
-          against.length > 0 && ["; against:", against],
-        ]
+      ? [from ? "is supported by" : "supports", listed(3, 1), against.length > 0 && ["; against:", against]]
       : [from ? "comes from" : "is used by", listed(3, 0)];
   const row = from && !question.units[1] ? lens.rowOfUnit(question.units[0]!) : undefined;
   return (
@@ -94,7 +90,7 @@ function QuestionLine({ session }: With) {
         )}
         {session.isPinned && !answer.hovering && (
           <button class="link" onclick={() => session.update({ pinned: [] })}>
-            let go (Esc)
+            unpin (Esc)
           </button>
         )}
       </p>
@@ -194,7 +190,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                 </>
               ) : (
                 <p class="soft">
-                  With <code>--embed-layers</code> the page has all layers, and can change them.
+                  <code>--embed-layers</code> adds all layers to the page.
                 </p>
               )}
             </Section>

@@ -10,25 +10,30 @@ import type { Ask } from "./worker";
 
 declare const WORKER: string; // the built worker, put in by build.mjs
 
-export interface Ways {
+export interface Paths {
   edges: Edge[];
   levels: Float32Array[]; // what is left of the output at each level, top first
   layers: Float32Array[]; // the rollout up to each layer, lowest first
 }
 
-interface Reply extends Ways {
+interface Reply extends Paths {
   id: number;
   values?: Float32Array;
 }
 
-/** Whether the page can compute this result again with other layers or another residual. */
+/** Why the page cannot recompute this result with other layers or another residual; null if it can. */
 export function whyNot({ maps, method, options }: Attribution): string | null {
   if (!maps) return "no layers";
-  if (method !== "rollout") return `${method} cannot be computed again in the page`;
   const { discard, preset, empty } = options;
-  const engine =
-    discard > 0 ? "discard" : preset === "metrics" ? "metrics" : empty === "zero" && "empty zero";
-  return engine ? `${engine} needs the engine` : null;
+  const what =
+    method !== "rollout"
+      ? method
+      : discard > 0
+        ? "discard"
+        : preset === "metrics"
+          ? preset
+          : empty === "zero" && "empty zero";
+  return what ? `the page cannot recompute ${what}` : null;
 }
 
 export type Roller = ReturnType<typeof rollerOf>;
@@ -79,7 +84,7 @@ export function rollerOf(session: Session) {
     end,
     /** All rows of the view, for the layers and the residual that are chosen. */
     roll: async (one: Attribution) => (await asked(one, { rows: one.mean ? [-1] : one.rows })).values,
-    ways: (one: Attribution, start: number[], least: number): Promise<Ways> =>
+    paths: (one: Attribution, start: number[], least: number): Promise<Paths> =>
       asked(one, { start, least: max(least, 1e-3) }),
   };
 }

@@ -11,7 +11,7 @@ export interface Edge {
   layer: number; // of the maps
   from: number; // token above
   to: number; // token below
-  share: number; // of the output, that takes this way
+  share: number; // of the output, that passes here
 }
 
 /** Row i of (1 - r) F + r I, over its sum. A row that sums to 0 becomes a row of the identity. */
@@ -79,7 +79,7 @@ export function rollRows(of: Prepared, rows: number[], begin: number, end: numbe
 }
 
 /**
- * The ways from output tokens down to the inputs: how much of the output passes each pair of tokens of each
+ * The paths from output tokens down to the inputs: how much of the output passes each pair of tokens of each
  * layer. Only pairs with at least `least`. The shares of a layer sum to 1 if none is left out.
  */
 export function paths(

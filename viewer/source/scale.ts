@@ -46,9 +46,8 @@ function colours(hex: string): Colour[] {
   });
 }
 
-function mixed(a: Colour, b: Colour, share: number): Colour {
-  return a.map((part, k) => part + (b[k]! - part) * share) as Colour;
-}
+const mixed = (a: Colour, b: Colour, share: number): Colour =>
+  a.map((part, k) => part + (b[k]! - part) * share) as Colour;
 
 /** The colour at a share of the way through these, which are evenly apart. */
 function along(through: Colour[], share: number): Colour {

@@ -36,7 +36,7 @@ export function Picker({ session }: With) {
   return (
     <>
       <div class="segments" role="group" aria-label="Result">
-        {step(-1, "\u2039", "The one before")}
+        {step(-1, "\u2039", "Previous")}
         <select
           aria-label="Item"
           value={String(state.item)}
@@ -44,7 +44,7 @@ export function Picker({ session }: With) {
         >
           {options}
         </select>
-        {step(1, "\u203a", "The next one")}
+        {step(1, "\u203a", "Next")}
       </div>
       {session.place.linked && (
         <label class="field">

@@ -272,7 +272,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     const dx = origin.left - frame.left - clientLeft;
     const dy = origin.top - frame.top - clientTop;
     const flip = new Set<number>();
-    const inks = [ink("accent"), ink("line"), ink("soft")] as const;
+    const inks = [ink("--accent"), ink("--line"), ink("--soft")] as const;
     const found = session.state.search.toLowerCase();
     measure(origin, -dy - 3 * AROUND, clientHeight - dy + AROUND).forEach(({ token, ...box }, k, all) => {
       const [left, y] = [box.x + dx, box.y + dy];
@@ -324,7 +324,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     const { of } = units();
     const origin = placed(content);
     const { width, height } = origin;
-    const [own, other] = [ink("ink"), ink("flip")];
+    const [own, other] = [ink("--ink"), ink("--flip")];
     const marked = asked();
     let letters: string[] = [];
     let letter = 0; // its width
@@ -340,7 +340,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
         ...box,
         text: letters.splice(0, box === places.at(-1) ? letters.length : round(box.width / letter)).join(""),
         fill: size ? palette.css(size) : "none",
-        edge: marked.has(of[box.token]!) ? ink("accent") : "none",
+        edge: marked.has(of[box.token]!) ? ink("--accent") : "none",
         ink: palette.flips(size) ? other : own,
       };
     });

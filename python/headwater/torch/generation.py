@@ -76,6 +76,7 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
         prompt = named_images(list(prompt), images)
     out = follow(steps_of(text, places), Kind(first.kept), prompt, generated, None if mask is None else to_numpy(mask),
                  position, words, m, count)
+    out._source = type(seen.model).__name__
     out.images = images
     out.notes += found.notes
     return out

@@ -118,7 +118,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
     else if (!waits) timer.current = window.setTimeout(() => void run(next, focus), PAUSE);
     else {
       running.current?.abort();
-      setStatus({ line: { text: "Enter, or Ask, computes this." }, busy: false });
+      setStatus({ line: { text: "Press Enter or Ask to compute this." }, busy: false });
     }
   };
 

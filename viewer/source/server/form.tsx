@@ -106,7 +106,7 @@ function Input(props: FormProps) {
       rows={Math.min(8, Math.max(2, Math.ceil(draft.text.length / 110)))}
       placeholder={
         draft.method === "generate"
-          ? "Type a prompt. Enter asks, Shift+Enter begins a line."
+          ? "Type a prompt. Enter asks, Shift+Enter starts a new line."
           : takesFiles(menu)
             ? "Type a text, or drop an image or a file of attention here."
             : "Type a text."
