@@ -19,7 +19,7 @@ std::string replacing(const char* pattern, const char* with);
 /// What a SentencePiece model does to characters.
 std::string precompiled(std::string_view charsmap);
 /// SigLIP leaves out punctuation, and spaces at both ends. No charsmap is an empty one.
-std::string siglip_normalizer(bool lower, std::string_view charsmap);
+std::string siglip_normalizer(bool lower, const std::string& precompiled);
 
 /// Of models that merge pieces: with bytes put together, and maybe without the first space.
 std::string merged_decoder(bool strip);
