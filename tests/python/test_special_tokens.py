@@ -1,12 +1,16 @@
 """Special tokens of a folder, which several of its files may name: those of transformers."""
 import json
+from itertools import islice
 
 import pytest
 import transformers as hf
 
-from test_tokenizer_files import (LINES, PLAIN, albert_files, bert_files, camembert_files, clip_files, deberta_files,
-                                  gemma_files, gpt2_files, ids_of, llama_files, qwen2_files, roberta_files, settings,
-                                  t5_files, xlm_files)
+from differential_tokenizer import answers, request
+from test_tokenizer_files import (LINES, PLAIN, albert_files, bart_files, bert_files, camembert_files, cased_files,
+                                  clip_files, deberta_files, deberta_lower_files, decoder_files, gemma_files,
+                                  gpt2_files, ids_of, llama_files, qwen2_files, roberta_files, roberta_space_files,
+                                  settings, t5_files, xlm_files)
+from tokenizer_texts import texts
 
 
 def added(content, **options):
@@ -59,3 +63,59 @@ def test_special_tokens_beside_tokenizer_json_may_be_split(tmp_path):
     tokenizer, some = hf.AutoTokenizer.from_pretrained(folder), ["a [MASK] b", "[CLS]x"]
     assert tokenizer(some[0]).input_ids.count(tokenizer.mask_token_id) == 0
     assert ids_of((folder, family), some, special=True) == [tokenizer(text).input_ids for text in some]
+
+
+# What one of the files says against tokenizer.json: the family, the entries (... takes one out), other files.
+AGAINST = [
+    (bert_files, "bert", dict(cls_token="<s>"), {}), (bert_files, "bert", dict(sep_token="</s>"), {}),
+    (bert_files, "bert", dict(cls_token=added("[MASK]"), sep_token="[PAD]"), {}),
+    (bert_files, "bert", dict(added_tokens_decoder=..., cls_token=..., sep_token="[PAD]"), {MAP: dict(cls_token="[MASK]")}),
+    (bert_files, "bert", dict(tokenizer_class="PreTrainedTokenizerFast", cls_token="<s>"), {}),
+    (bert_files, "modernbert", dict(cls_token="<s>", do_lower_case=False), {}),
+    (cased_files, "bert", dict(do_lower_case=...), {}), (cased_files, "bert", dict(do_lower_case=..., strip_accents=...), {}),
+    (cased_files, "bert", dict(tokenize_chinese_chars=...), {}), (decoder_files, "distilbert", dict(cls_token="<odd>"), {}),
+    (roberta_files, "roberta", dict(cls_token="[CLS]", sep_token="<mask>"), {}),
+    (roberta_space_files, "roberta", dict(add_prefix_space=...), {}), (bart_files, "bart", dict(sep_token="<odd>"), {}),
+    (xlm_files, "xlm-roberta", dict(bos_token="<odd>"), {}), (xlm_files, "xlm-roberta", dict(eos_token="<mask>"), {}),
+    (xlm_files, "xlm-roberta", dict(add_prefix_space=False), {}), (xlm_files, "xlm-roberta", dict(add_prefix_space=None), {}),
+    (xlm_files, "xlm-roberta", dict(cls_token="<odd>"), {}), (camembert_files, "camembert", dict(eos_token="<odd>"), {}),
+    (camembert_files, "camembert", dict(add_prefix_space=None), {}), (albert_files, "albert", dict(do_lower_case=False), {}),
+    (albert_files, "albert", dict(do_lower_case=None), {}), (albert_files, "albert", dict(keep_accents=True), {}),
+    (albert_files, "albert", dict(add_prefix_space=None), {}), (albert_files, "albert", dict(cls_token="[MASK]"), {}),
+    (deberta_files, "deberta-v2", dict(do_lower_case=True), {}), (deberta_files, "deberta-v2", dict(split_by_punct=True), {}),
+    (deberta_files, "deberta-v2", dict(add_prefix_space=None), {}), (deberta_files, "deberta-v2", dict(cls_token="<odd>"), {}),
+    (deberta_lower_files, "deberta-v2", dict(do_lower_case=..., split_by_punct=None), {}),
+    (t5_files, "t5", dict(eos_token="<odd>"), {}), (clip_files, "clip", dict(bos_token="<s>", eos_token="</s>"), {}),
+    (gpt2_files, "olmo2", dict(tokenizer_class="GPT2Tokenizer", add_prefix_space=True), {}),
+]
+
+
+@pytest.mark.parametrize("made, family, entries, others", AGAINST)
+def test_what_contradicts_tokenizer_json_is_taken_as_transformers_takes_it(made, family, entries, others, tmp_path):
+    known, _ = made(tmp_path)
+    folder = tmp_path / "saved"
+    known.from_pretrained(tmp_path).save_pretrained(folder)
+    (folder / "config.json").write_text(json.dumps(dict(model_type=family)))
+    path = folder / "tokenizer_config.json"
+    before = json.loads(path.read_text()) | entries
+    path.write_text(json.dumps({key: value for key, value in before.items() if value is not ...}))
+    for name, content in others.items():
+        settings(folder, name, **content)
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    some = [*PLAIN, *LINES, *islice(texts(3), 40), "Hello Éa 你好, the <s>fox</s>. [MASK]x", " two  spaces "]
+    asked = [request(text) for text in some] + [request(text, "a Fox, isn't it?") for text in some]
+    expected = [tokenizer(text) for text in some] + [tokenizer(text, "a Fox, isn't it?") for text in some]
+    ours = list(answers((folder, family), asked))
+    assert [one["ids"] for one in ours] == [one.input_ids for one in expected]
+    if "token_type_ids" in expected[0]:
+        assert [one["types"] for one in ours] == [one.token_type_ids for one in expected]
+
+
+@pytest.mark.parametrize("made", [albert_files, deberta_files, xlm_files])
+def test_null_is_false_without_tokenizer_json_too(made, tmp_path):
+    _, family = made(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(dict(model_type=family)))
+    settings(tmp_path, add_prefix_space=None, do_lower_case=None)
+    tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
+    assert ids_of((tmp_path, family), [*PLAIN, *LINES], special=True) == [tokenizer(text).input_ids
+                                                                         for text in [*PLAIN, *LINES]]

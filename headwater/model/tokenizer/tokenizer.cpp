@@ -118,18 +118,33 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
   auto parts = std::make_unique<Parts>();
   parts->name = name;
   parts->model = read_word_model(component(file, "model", name), text);
-  if (file.has("normalizer"))
-    parts->normalizer = read_normalizer(component(file, "normalizer", name), beside.flags);
-  if (file.has("pre_tokenizer"))
-    parts->pre_tokenizer =
-        read_pre_tokenizer(component(file, "pre_tokenizer", name), beside.add_prefix_space);
-  if (file.has("post_processor"))
-    parts->post_processor = read_post_processor(component(file, "post_processor", name));
+  // A part as the folder's other files make it, or else the file's.
+  const auto read = [&](const char* key, const std::string& made, const auto& read_part) {
+    if (made.empty()) {
+      if (file.has(key)) read_part(component(file, key, name));
+      return;
+    }
+    dom::parser own;
+    dom::element part;
+    if (parse_json(own, made, part)) fail("{}: the {} cannot be made; check the file", name, key);
+    read_part(JsonPart(part, fmt::format("{}: {}", name, key)));
+  };
+  read("normalizer", beside.normalizer(root),
+       [&](JsonPart part) { parts->normalizer = read_normalizer(std::move(part), beside.flags); });
+  read("pre_tokenizer", beside.pre_tokenizer(root), [&](JsonPart part) {
+    parts->pre_tokenizer = read_pre_tokenizer(std::move(part), beside.add_prefix_space);
+  });
   if (file.has("decoder")) parts->decoder = read_decoder(component(file, "decoder", name));
   std::optional<dom::array> added;
   if (file.has("added_tokens")) added = file.list("added_tokens");
   parts->added = AddedTokens(added, beside.tokens, *parts->model, parts->normalizer.get(),
                              name + ": \"added_tokens\"");
+  const auto id = [&](const std::string& token) {
+    const auto added_id = parts->added.id_of(token);
+    return added_id ? added_id : parts->model->id_of(token);
+  };
+  read("post_processor", beside.post_processor(root, id),
+       [&](JsonPart part) { parts->post_processor = read_post_processor(std::move(part)); });
   if (beside.split_special) parts->added.split_special();
   for (const auto key :
        {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})

@@ -30,12 +30,12 @@ std::string precompiled(std::string_view charsmap) {
                      encode_base64(charsmap));
 }
 
-std::string siglip_normalizer(bool lower, std::string_view charsmap) {
+std::string siglip_normalizer(bool lower, const std::string& precompiled) {
   return fmt::format(R"({{"type":"Sequence","normalizers":[{}{},{},{}{},)"
                      R"({{"type":"Strip","strip_left":true,"strip_right":true}}]}})",
                      lower ? R"({"type":"Lowercase"},)" : "", replacing(R"([!-/:-@\[-`{-~])", ""),
                      replacing(R"([\s\x1c-\x1f\x{2581}]+)", " "),
-                     charsmap.empty() ? "" : precompiled(charsmap) + ",", replacing(" {2,}", " "));
+                     precompiled.empty() ? "" : precompiled + ",", replacing(" {2,}", " "));
 }
 
 std::string merged_decoder(bool strip) {

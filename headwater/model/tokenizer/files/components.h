@@ -19,7 +19,7 @@ std::string replacing(const char* pattern, const char* with);
 /// The normalisation of a SentencePiece model.
 std::string precompiled(std::string_view charsmap);
 /// SigLIP leaves out punctuation, and spaces at both ends. No charsmap is an empty one.
-std::string siglip_normalizer(bool lower, std::string_view charsmap);
+std::string siglip_normalizer(bool lower, const std::string& precompiled);
 
 /// For models that merge pieces: joins bytes, and may drop the first space.
 std::string merged_decoder(bool strip);

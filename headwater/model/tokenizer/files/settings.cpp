@@ -198,6 +198,7 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
     for (const auto& [key, value] : config.object()) {
       bool flag;
       if (!value.get(flag)) settings.flags.emplace(key, flag);
+      if (value.is_null()) settings.nulls.emplace(key);
     }
     int64_t extra_ids;
     constexpr int64_t most = 10'000;

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct TokenizerSettings {
   std::vector<AddedToken> extra;            // more special ones
   bool lists_extra = false;                 // tokenizer_config.json has these, if only as []
   std::map<std::string, bool> flags;        // do_lower_case and so on
+  std::set<std::string> nulls;              // entries of tokenizer_config.json that are null
 
   int extra_ids = 100;  // of T5
 
