@@ -233,7 +233,9 @@ def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
     """Rollout of two models on one input."""
 
 def info(inputs: Inputs, item: int = 0) -> Results:
-    """What is known about an item; reads its lowest layer."""
+    """
+    What is known about an item; reads its lowest layer. Without an item, what is known about the model.
+    """
 
 def generate(folder: str, options: Options, prompt: str = '', ids: Sequence[int] = [], continuation: str | None = None, count: int = 20, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0, ignore_end: bool = False, own_position: bool = False, stops: Sequence[str] = [], rule: str | None = None, span: str | None = None, score: str = 'logit', ignore_code: bool = False, text: str | None = None, reads: Sequence[str] | None = None) -> list[Results]:
     """
