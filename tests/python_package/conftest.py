@@ -63,3 +63,18 @@ def device(request):
 @pytest.fixture
 def tokens():
     return list(TOKENS)
+
+
+@pytest.fixture
+def attribute(tmp_path, capsys, monkeypatch):
+    """attribute(source, *words): runs `headwater attribute` into a folder of tmp_path; what it says on standard error."""
+    for name in ("RANK", "WORLD_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "JOB_COMPLETION_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(source, *words, status=0, model="verb-number", out="out"):
+        from headwater.data.command import run  # needs pyarrow, which other tests do without
+
+        capsys.readouterr()
+        assert run(["attribute", model, str(source), "-o", str(tmp_path / out), *map(str, words)]) == status
+        return capsys.readouterr().err
+    return call

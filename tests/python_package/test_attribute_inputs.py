@@ -19,18 +19,6 @@ def expected():
     return [list(values) for values in hw.Attributor("verb-number")({"text": TEXTS})["values"]]
 
 
-@pytest.fixture
-def attribute(tmp_path, capsys, monkeypatch):
-    for name in ("RANK", "WORLD_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "JOB_COMPLETION_INDEX"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(source, *words, status=0, out="out"):
-        capsys.readouterr()
-        assert run(["attribute", "verb-number", str(source), "-o", str(tmp_path / out), *map(str, words)]) == status
-        return capsys.readouterr().err
-    return call
-
-
 def lines(texts=TEXTS):
     return "".join(json.dumps(dict(text=text)) + "\n" for text in texts)
 

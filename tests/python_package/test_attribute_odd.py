@@ -9,20 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import headwater as hw
-from headwater.data.command import run
-
-
-@pytest.fixture
-def attribute(tmp_path, capsys, monkeypatch):
-    for name in ("RANK", "WORLD_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "JOB_COMPLETION_INDEX"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(source, *words, status=0, model="verb-number"):
-        capsys.readouterr()
-        assert run(["attribute", model, str(source), "-o", str(tmp_path / "out"), *map(str, words)]) == status
-        return capsys.readouterr().err
-    return call
-
 
 TEXT = b"the key\nthe dog\n"
 
