@@ -124,9 +124,9 @@ dom::element parse(dom::parser& parser, std::string_view text, const std::string
 
 Arrays read_json(const std::string& path) {
   const MappedFile file(path);
-  constexpr size_t largest = 0xffff0000;  // the parser counts bytes in 32 bits
+  constexpr size_t largest = size_t{1} << 30;  // a parsed document takes several times its text
   if (file.bytes().size() > largest)
-    fail("{}: is {} bytes long, expected at most 4 GB of JSON; save it as .npz or .safetensors",
+    fail("{}: is {} bytes long, expected at most 1 GiB of JSON; save it as .npz or .safetensors",
          path, file.bytes().size());
   dom::parser parser;
   dom::object object;

@@ -1,6 +1,9 @@
 // JSON files with one thing wrong.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+
 #include "tests/support/bytes.h"
 #include "tests/support/expect_error.h"
 
@@ -35,6 +38,12 @@ TEST_F(BadJson, IsNestedWithoutEnd) {
   expect_bad(deep + std::string(100'000, ']') + "}", {"is not JSON"});
   deep = "{\"attentions\": " + std::string(500, '[') + "1" + std::string(500, ']') + "}";
   expect_bad(deep, {"deeper than 8"});
+}
+
+TEST_F(BadJson, IsLargerThanAParserShouldHold) {
+  const std::string path = folder_.write("a.json", "{");
+  std::filesystem::resize_file(path, (std::uintmax_t{1} << 30) + 1);  // sparse
+  expect_bad_file(path, {"is 1073741825 bytes long", "at most 1 GiB", ".safetensors"});
 }
 
 TEST_F(BadJson, HasAKeyTwice) {
