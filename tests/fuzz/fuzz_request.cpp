@@ -2,9 +2,11 @@
 // those with the token reach what answers.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -53,6 +55,21 @@ void replace_all(std::string& text, std::string_view part, std::string_view by) 
   std::abort();
 }
 
+// connect(), also where libFuzzer's timer interrupts it: the connection is then made all the same.
+bool connects(int client, const sockaddr_in& address) {
+  if (connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return true;
+  if (errno != EINTR) return false;
+  pollfd ready{client, POLLOUT, 0};
+  while (poll(&ready, 1, -1) < 0)
+    if (errno != EINTR) die("poll");
+  int error = 0;
+  socklen_t length = sizeof error;
+  getsockopt(client, SOL_SOCKET, SO_ERROR, &error, &length);
+  errno = error;
+  return error == 0;
+}
+
 int connected(int port) {
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{8, 0};
@@ -65,7 +82,7 @@ int connected(int port) {
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   for (int tries = 0; tries < 100; ++tries) {
-    if (connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return client;
+    if (connects(client, address)) return client;
     if (errno != EADDRNOTAVAIL) die("connect");
     usleep(100'000);  // those that the server closed keep their ports for a minute
   }
@@ -88,7 +105,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Clients that say that they are done, and clients that wait.
   if (size % 4 != 0) shutdown(client, SHUT_WR);
   std::string answer(1 << 16, '\0');
-  ssize_t count = recv(client, answer.data(), answer.size(), 0);
+  ssize_t count = -1;
+  do count = recv(client, answer.data(), answer.size(), 0);
+  while (count < 0 && errno == EINTR);
   if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) die("it never answered");
   answer.resize(count > 0 ? static_cast<size_t>(count) : 0);
   if (!answer.empty() && !answer.starts_with("HTTP/1.1 ")) die("no HTTP");
