@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "headwater/core/fail.h"
 
@@ -133,10 +134,10 @@ void OutputFile::flush() {
 
 void OutputFile::name_it() {
   const std::string open_file = fmt::format("{}/{}", open_files, file_);
-  const std::string name = fresh_name(folder_);
+  std::string name = fresh_name(folder_);
   slot_ = remember_part(name);
   if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
-    temporary_ = name;
+    temporary_ = std::move(name);  // a copy could lack memory, and the file would stay
 }
 
 void OutputFile::commit() {

@@ -4,12 +4,14 @@
 
 #include <csignal>
 #include <filesystem>
+#include <new>
 #include <thread>
 
 #include "headwater/core/mapped_file.h"
 #include "headwater/core/output_file.h"
 #include "tests/support/bytes.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/failing_allocation.h"
 
 namespace headwater {
 namespace {
@@ -186,6 +188,21 @@ TEST(OutputFiles, SayWhenThereIsNoRoomAndLeaveNothing) {
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(test::read_file(folder.path("a")), "old");
   EXPECT_EQ(count_files(folder), 1u);
+}
+
+TEST(OutputFiles, LeaveNothingWhereverMemoryRunsOut) {
+  const Folder folder;
+  for (long successes = 0; !std::filesystem::exists(folder.path("a")); ++successes) {
+    ASSERT_LT(successes, 100);
+    try {
+      OutputFile file(folder.path("a"));
+      file.write("new");
+      const FailingAllocation failing(successes);
+      file.commit();
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(count_files(folder), std::filesystem::exists(folder.path("a")) ? 1u : 0u);
+  }
 }
 
 }  // namespace
