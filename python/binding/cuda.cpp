@@ -171,20 +171,22 @@ void bind_cuda(nb::module_& module) {
           [](const cuda::Layer& self, const std::string& fuse, int rows) {
             return self.splits(fused_of(fuse, self.heads), rows);
           },
-          "fuse"_a, "rows"_a, "How many sums row() writes for each number.")
+          "fuse"_a, "rows"_a, "How many sums through() makes for each number.")
       .def(
-          "row",
+          "through",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int rows,
-             Address weights, int begin, int end, Address out) {
+             Address weights, int begin, int end, Address parts, float residual, Address out) {
             const cuda::Fused fused = fused_of(fuse, self.heads);
             nb::gil_scoped_release release;
-            self.row(fused, at<const float>(lse),
-                     {rows, at<const float>(weights), begin, end, at<float>(out)});
+            self.through(fused, at<const float>(lse),
+                         {rows, at<const float>(weights), begin, end, at<float>(parts)}, residual,
+                         at<float>(out));
           },
-          "fuse"_a, "lse"_a, "rows"_a, "weights"_a, "begin"_a, "end"_a, "out"_a,
-          "out [splits, rows, keys]: sums whose total is weights [rows, queries] times the fused "
-          "map "
-          "(of 'mean': times the sum of the heads). Only queries begin ... end - 1 have weights.")
+          "fuse"_a, "lse"_a, "rows"_a, "weights"_a, "begin"_a, "end"_a, "parts"_a, "residual"_a,
+          "out"_a,
+          "out [rows, keys]: weights [rows, queries] times (1 - residual) map + residual identity. "
+          "Only queries begin ... end - 1 have weights. parts [splits, rows, keys] is for sums on "
+          "the way.")
       .def(
           "row_sums",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, Address out) {

@@ -416,11 +416,11 @@ class CudaLayer:
         """out[h, i] = log sum_j exp(s_hij), float32, [heads, queries]."""
 
     def splits(self, fuse: str, rows: int) -> int:
-        """How many sums row() writes for each number."""
+        """How many sums through() makes for each number."""
 
-    def row(self, fuse: str, lse: int, rows: int, weights: int, begin: int, end: int, out: int) -> None:
+    def through(self, fuse: str, lse: int, rows: int, weights: int, begin: int, end: int, parts: int, residual: float, out: int) -> None:
         """
-        out [splits, rows, keys]: sums whose total is weights [rows, queries] times the fused map (of 'mean': times the sum of the heads). Only queries begin ... end - 1 have weights.
+        out [rows, keys]: weights [rows, queries] times (1 - residual) map + residual identity. Only queries begin ... end - 1 have weights. parts [splits, rows, keys] is for sums on the way.
         """
 
     def row_sums(self, fuse: str, lse: int, out: int) -> None:

@@ -33,6 +33,15 @@ struct Arguments {
   Added mask, bias;
 };
 
+/// What some rows are after a layer: share times the sum of `parts`, and residual times `weights`.
+struct Total {
+  const float *parts, *weights;  // [splits, count], [count]
+  float* out;                    // [count]
+  long long count;
+  int splits;
+  float share, residual;
+};
+
 /// A product of [rows, n] and [n, n], for a kernel that copies both by maps of their tiles.
 /// `lower`: the left matrix has rows first ... of a lower triangular one, the right one is lower
 /// triangular, and so is the product.

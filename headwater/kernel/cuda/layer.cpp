@@ -12,6 +12,7 @@ namespace {
 // The sizes of tiles, as in tile.cuh and row_hopper.cu.
 constexpr int tile_columns = 64, rows_of_a_warp = 16, threads_of_a_warp = 32;
 constexpr int row_warps = 4, map_warps = 8, map_warps_float32 = 4;
+constexpr int total_threads = 256;
 constexpr int hopper_keys = 256, hopper_threads = 384, hopper_shared = 200 << 10;
 
 int bytes_of(Number number) { return number == Number::float32 ? 4 : 2; }
@@ -162,7 +163,7 @@ void Layer::row(const Fused& fused, const float* lse, const Rows& rows) const {
   a.query_end = rows.end;
   a.head_begin = fused.begin;
   a.head_end = fused.end;
-  a.out = rows.out;
+  a.out = rows.parts;
   a.out_row = a.keys;
   a.out_split = static_cast<long long>(rows.count) * a.keys;
   if (on_hopper(*this, fused.how)) {
@@ -174,6 +175,24 @@ void Layer::row(const Fused& fused, const float* lse, const Rows& rows) const {
   void* words[] = {&a};
   start(*this, row_variant(*this, fused.how, rows.count, false), static_cast<unsigned>(parts),
         blocks_for(a.keys, rows_of_a_warp * row_warps), row_warps * threads_of_a_warp, words);
+}
+
+void Layer::through(const Fused& fused, const float* lse, const Rows& rows, float residual,
+                    float* out) const {
+  if (arguments.queries != arguments.keys)
+    fail("row kernel: {} queries and {} keys, expected as many", arguments.queries, arguments.keys);
+  row(fused, lse, rows);
+  const int heads_added = fused.how == Reduce::sum ? fused.end - fused.begin : 1;
+  Total total = {rows.parts,
+                 rows.weights,
+                 out,
+                 static_cast<long long>(rows.count) * arguments.keys,
+                 splits(fused, rows.count),
+                 (1 - residual) / static_cast<float>(heads_added),
+                 residual};
+  void* words[] = {&total};
+  start(*this, {"total.cu", {}, 0}, blocks_for(rows.count * arguments.keys, total_threads), 1,
+        total_threads, words);
 }
 
 void Layer::row_sums(Reduce how, const float* lse, float* out) const {

@@ -38,17 +38,22 @@ struct Layer {
   /// Writes lse [heads, queries] for all heads.
   void log_sum_exp(float* lse) const;
 
-  /// How many sums row() writes for each number, which the caller adds up: the splits of `out`.
+  /// How many sums row() writes for each number: the splits of `parts`.
   int splits(const Fused& fused, int rows) const;
 
   struct Rows {
     int count = 1;                   // at most most_rows
     const float* weights = nullptr;  // v [count, queries]
     int begin = 0, end = 0;          // the queries that have weights other than 0
-    float* out = nullptr;            // [splits, count, keys]
+    float* parts = nullptr;          // [splits, count, keys]
   };
-  /// v F. For Reduce::sum it is with the sum of the heads, not their mean.
+  /// The parts of v F. For Reduce::sum it is with the sum of the heads, not their mean.
   void row(const Fused& fused, const float* lse, const Rows& rows) const;
+
+  /// v ((1 - residual) F + residual I), where Reduce::sum is the mean: out [count, keys]. Needs as
+  /// many keys as queries.
+  void through(const Fused& fused, const float* lse, const Rows& rows, float residual,
+               float* out) const;
 
   /// The sum of each row of F, for maximum and minimum of all heads: out [queries].
   void row_sums(Reduce how, const float* lse, float* out) const;

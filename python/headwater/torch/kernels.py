@@ -16,9 +16,11 @@ from .. import _engine
 from ..errors import Error
 from .blocks import Positions, heads_of
 from .pairs import Pairs
+from .places import number_of, stream_of
 from .record import PassingOn, Record
 
 NUMBERS = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32", torch.bool: "bool"}
+Heads3 = tuple[int, int, int]
 LARGEST_HEAD = 512  # bytes: more do not fit into shared memory
 
 _allowed = True
@@ -50,10 +52,6 @@ def _status(device: int) -> tuple[bool, str]:
         return False, "PyTorch was built without CUDA"
     _engine.cuda_look_for_compiler(compiler_paths())
     return _engine.cuda_status(device)
-
-
-def number_of(device: torch.device) -> int:
-    return torch.cuda.current_device() if device.index is None else device.index
 
 
 def status(device: torch.device) -> tuple[bool, str]:
@@ -107,14 +105,22 @@ def multiplies_pairs(device: torch.device) -> bool:
     return _engine.cuda_multiplies_pairs(number_of(device))
 
 
-def rows_of(heads: Tensor, real: Positions) -> Tensor:
-    """[H, n, d] of the real positions. Without a copy where they lie side by side, as in most padded batches."""
-    heads = heads.detach()
+def rows_of(heads: Tensor, item: int, real: Positions) -> tuple[Tensor, Heads3]:
+    """An item's [H, n, d] of the real positions, as what keeps it alive, and as (address, strides of heads and rows).
+
+    Without a copy where they lie side by side, as in most padded batches. Without views where nothing is left out: each
+    costs as much time as a small kernel.
+    """
+    if real is None and heads.stride(-1) == 1:
+        items, each, row, _ = heads.stride()
+        return heads, (heads.data_ptr() + item * items * heads.element_size(), each, row)
+    heads = heads[item].detach()
     if real is not None:
         first, count = int(real[0]), len(real)
         beside = int(real[-1]) - first + 1 == count
         heads = heads[:, first:first + count] if beside else heads[:, real]
-    return heads if heads.stride(-1) == 1 else heads.contiguous()
+    heads = heads if heads.stride(-1) == 1 else heads.contiguous()
+    return heads, (heads.data_ptr(), heads.stride(0), heads.stride(1))
 
 
 def as_added(added: Tensor, item: int, real: Positions) -> tuple[Tensor, tuple[int, str, int, int, int]]:
@@ -135,12 +141,11 @@ class Layer:
         if not plain:
             causal, window = (record.causal, record.window) if record.mask is None else (False, 0)
         self.causal, self.window = causal, window
-        query, key = rows_of(record.q[item], real), rows_of(record.k[item], real)
-        self.heads, self.n, size = query.shape
-        self._call = _engine.CudaLayer(
-            number_of(device), torch.cuda.current_stream(device).cuda_stream, NUMBERS[query.dtype],
-            (query.data_ptr(), query.stride(0), query.stride(1)), (key.data_ptr(), key.stride(0), key.stride(1)),
-            self.heads, key.shape[0], self.n, self.n, size, float(record.scale), causal, window, 0)
+        (query, queries), (key, keys) = rows_of(record.q, item, real), rows_of(record.k, item, real)
+        self.heads, self.n, size = query.shape[-3:]
+        number = number_of(device)
+        self._call = _engine.CudaLayer(number, stream_of(number), NUMBERS[query.dtype], queries, keys, self.heads,
+                                       key.shape[-3], self.n, self.n, size, float(record.scale), causal, window, 0)
         self._alive: list[Tensor] = [query, key]
         if record.softcap is not None:
             self._call.cap(float(record.softcap))
@@ -154,7 +159,7 @@ class Layer:
             self._call.sinks(self._sinks.data_ptr())
         # The forward pass's sums are over the same keys if nothing is left out, or only what no row sees.
         prefix = real is None or causal and plain and int(real[-1]) + 1 == len(real)
-        self._given = record.lse[item][:, :self.n] if record.lse is not None and prefix else None
+        self._given = record.lse[item, :, :self.n] if record.lse is not None and prefix else None
         self._lse: Tensor | None = None
 
     def lse(self, given: bool) -> Tensor:
@@ -167,16 +172,21 @@ class Layer:
                 self._call.log_sum_exp(self._lse.data_ptr())
         return self._lse
 
-    def times(self, weights: Tensor, fuse: str, begin: int, end: int, given: bool = True) -> Tensor:
-        """weights [R, n] float32 times the fused map, [R, n]. Only queries begin ... end - 1 have weights."""
+    def times(self, weights: Tensor, fuse: str, begin: int, end: int, given: bool = True,
+              residual: float = 0.0) -> Tensor:
+        """weights [R, n] float32 times (1 - residual) map + residual identity, [R, n].
+
+        Only queries begin ... end - 1 have weights.
+        """
         lse, weights = self.lse(given), weights.contiguous()
-        pieces = []
-        for some in torch.split(weights, _engine.cuda_most_rows):
-            out = torch.empty(self._call.splits(fuse, len(some)), len(some), self.n, device=weights.device)
-            self._call.row(fuse, lse.data_ptr(), len(some), some.data_ptr(), begin, end, out.data_ptr())
-            pieces.append(out.sum(0) if len(out) > 1 else out[0])
-        total = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
-        return total.div_(self.heads) if fuse == "mean" else total
+        out, most = torch.empty_like(weights), _engine.cuda_most_rows
+        for first in range(0, len(weights), most):
+            count = min(most, len(weights) - first)
+            parts = torch.empty(self._call.splits(fuse, count) * count * self.n, device=weights.device)
+            at = first * self.n * weights.element_size()
+            self._call.through(fuse, lse.data_ptr(), count, weights.data_ptr() + at, begin, end, parts.data_ptr(), residual,
+                               out.data_ptr() + at)
+        return out
 
     def map(self, fuse: str, rows: range, given: bool = True) -> Tensor:
         """Some rows of the fused map, [rows, n] float32."""

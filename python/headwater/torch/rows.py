@@ -60,9 +60,7 @@ def through(layer: Layer, rows: Rows, options: Mapping[str, Any], fuse: str, as_
         sums = (1 - residual) * sums + residual
         gone = sums <= 0
         weights = torch.where(gone, 0, values / torch.where(gone, 1, sums))
-    out = layer.times(weights, fuse, rows.begin, rows.end, given)
-    if residual > 0:
-        out = torch.lerp(out, weights, residual)
+    out = layer.times(weights, fuse, rows.begin, rows.end, given, residual)
     if gone is not None and options["empty"] == "identity":
         out += torch.where(gone, values, 0)
     begin, end = 0, layer.n
