@@ -26,6 +26,7 @@ using Address = unsigned long long;
 using Heads3 = std::tuple<Address, long long, long long>;  // address, strides of heads and rows
 using Pairs3 = std::tuple<Address, long long, long long>;  // address, strides of rows and parts
 using Added4 = std::tuple<Address, std::string, long long, long long, long long>;
+using Items4 = std::tuple<long long, long long, long long, long long>;  // bytes of q, k, mask, bias
 
 template <class T>
 T* at(Address address) {
@@ -145,6 +146,18 @@ void bind_cuda(nb::module_& module) {
           "query_count"_a, "key_count"_a, "size"_a, "scale"_a, "causal"_a = false, "window"_a = 0,
           "first"_a = 0)
       .def(
+          "batch",
+          [](cuda::Layer& self, int items, const Items4& bytes) {
+            if (items < 1) fail("CUDA kernels: {} items, expected 1 or more", items);
+            self.items = items;
+            cuda::Items& strides = self.arguments.items;
+            std::tie(strides.q, strides.k, strides.mask, strides.bias) = bytes;
+          },
+          "items"_a, "bytes"_a,
+          "From now on so many texts at once. bytes: from the queries, keys, masks and biases of one "
+          "item to those of the next. lse, weights, parts and out have an axis of items before all "
+          "others, without gaps.")
+      .def(
           "cap",
           [](cuda::Layer& self, double cap) { self.arguments.softcap = static_cast<float>(cap); },
           "cap"_a, "Scores s become cap tanh(s / cap).")
@@ -198,13 +211,14 @@ void bind_cuda(nb::module_& module) {
       .def(
           "map",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int begin, int end,
-             Address out) {
+             float residual, Address out) {
             const cuda::Fused fused = fused_of(fuse, self.heads);
             nb::gil_scoped_release release;
-            self.map(fused, at<const float>(lse), begin, end, at<float>(out));
+            self.map(fused, at<const float>(lse), begin, end, residual, at<float>(out));
           },
-          "fuse"_a, "lse"_a, "begin"_a, "end"_a, "out"_a,
-          "out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.")
+          "fuse"_a, "lse"_a, "begin"_a, "end"_a, "residual"_a, "out"_a,
+          "out [end - begin, keys], float32: rows begin ... end - 1 of (1 - residual) map + residual "
+          "identity.")
       .def(
           "map_pairs",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int begin, int end,
@@ -215,8 +229,7 @@ void bind_cuda(nb::module_& module) {
                            pairs_of(out));
           },
           "fuse"_a, "lse"_a, "begin"_a, "end"_a, "columns"_a, "residual"_a, "out"_a,
-          "The same rows of (1 - residual) map + residual identity, columns 0 ... columns - 1, as "
-          "pairs of bfloat16: out is (address, stride of rows, stride of parts).");
+          "The same rows, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride of rows, stride of parts).");
   module.def(
       "cuda_multiplies_pairs", [](int device) { return cuda::multiplies_pairs(device); },
       "device"_a, "Whether a device multiplies matrices of pairs.");

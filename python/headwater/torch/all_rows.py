@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
-from .blocks import heads_of
+from .blocks import counted_head
 from .pairs import Pairs, multiply
 from .products import SMALL
 
@@ -47,8 +47,7 @@ def rolled(maps: Maps, item: int, fuse: str, residual: float, layers: range, giv
     left, product = Pairs(rows, n, device), Pairs(rows, n, device)
     for layer in layers:
         kernel = maps.kernels(item, layer)
-        heads = heads_of(fuse, kernel.heads)  # raises if there is no such head
-        named = f"head:{heads.start}" if fuse.startswith("head:") else fuse
+        named = counted_head(fuse, kernel.heads)
         last = layer == layers[-1]
         try:
             if layer == layers[0]:

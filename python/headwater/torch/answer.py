@@ -15,7 +15,7 @@ from ..errors import Error
 from ..image import ImageTokens, named
 from ..source import Source, read_words
 from .images import places_of
-from .kernels import Layer, multiplies_pairs, sums_to_one
+from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
@@ -114,12 +114,16 @@ class Answer:
             record, keep = self.records[layer], self.real[item]
             return Layer(record, item, keep if keep is None else keep.to(record.device))
 
+        def batch(items: range, layer: int, padding: Tensor | None) -> Layer:
+            return Batch(self.records[layer], items, padding)
+
         one_place = len({record.device for record in self.records}) == 1
         multiplies = one_place and self.device.type == "cuda" and all(sums_to_one(record) for record in self.records)
         return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
                     coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
-                    images=self.images,
+                    images=self.images, real=self.real,
+                    batches=batch if one_place and all(map(serves_batches, self.records)) else None,
                     fold=folded if self.device.type == "cuda" else None,
                     kernels=kernel if multiplies and multiplies_pairs(self.device) else None)
 

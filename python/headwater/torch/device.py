@@ -16,6 +16,7 @@ from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
 from .all_rows import all_rows
+from .batches import together
 from .products import product
 from .rows import Rows, first_rows, trusted
 
@@ -175,9 +176,13 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
     maps = maps_of(attention, **rest)
     items = range(len(maps.tokens)) if item is None else [range(len(maps.tokens))[item]]
     results, values = _engine.Results(), []
-    for k in items:
-        rows = options.rows(maps.tokens[k], maps.name)
-        if method == "raw":
+    asked = [options.rows(maps.tokens[k], maps.name) for k in items]
+    whole = together(maps, range(items[0], items[-1] + 1), options, asked) if method == "rollout" and not by_layer else None
+    for place, k in enumerate(items):
+        rows = asked[place]
+        if whole is not None:
+            matrices, empty = [whole[place]], 0
+        elif method == "raw":
             map = maps.map(k, range(len(maps.heads))[layer], options.words()["fuse"])
             matrices, empty = [pick(map, rows)], 0
         elif method == "average":

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _engine
 from ..errors import Error
-from .blocks import Positions, heads_of
+from .blocks import Positions, counted_head
 from .pairs import Pairs
 from .places import number_of, stream_of
 from .record import PassingOn, Record
@@ -136,31 +136,35 @@ class Layer:
     """One item of a record, for the kernels."""
 
     def __init__(self, record: Record, item: int, real: Positions):
-        self.record, device = record, record.device
         plain, causal, window = record.sight(item, real, real)
         if not plain:
             causal, window = (record.causal, record.window) if record.mask is None else (False, 0)
-        self.causal, self.window = causal, window
+        self._begin(record, item, real, causal, window, [] if plain else ["mask", "bias"])
+        # The forward pass's sums are over the same keys if nothing is left out, or only what no row sees.
+        prefix = real is None or causal and plain and int(real[-1]) + 1 == len(real)
+        self._given = record.lse[item, :, :self.n] if record.lse is not None and prefix else None
+
+    def _begin(self, record: Record, item: int, real: Positions, causal: bool, window: int, added: list[str]) -> None:
+        self.record, self.causal, self.window = record, causal, window
         (query, queries), (key, keys) = rows_of(record.q, item, real), rows_of(record.k, item, real)
         self.heads, self.n, size = query.shape[-3:]
-        number = number_of(device)
+        number = number_of(record.device)
         self._call = _engine.CudaLayer(number, stream_of(number), NUMBERS[query.dtype], queries, keys, self.heads,
                                        key.shape[-3], self.n, self.n, size, float(record.scale), causal, window, 0)
         self._alive: list[Tensor] = [query, key]
+        self._items: tuple[int, ...] = ()  # the axis of a batch, which comes before all others
+        self._lse: Tensor | None = None
         if record.softcap is not None:
             self._call.cap(float(record.softcap))
-        for name, added in (("bias", record.bias), ("mask", None if plain else record.mask)):
-            if added is not None:
-                part, told = as_added(added, item, real)
+        for name in added:
+            tensor = getattr(record, name)
+            if tensor is not None:
+                part, told = as_added(tensor, item, real)
                 self._alive.append(part)
                 getattr(self._call, name)(told)
         if record.sinks is not None:
             self._sinks = record.sinks.detach().float().contiguous()
             self._call.sinks(self._sinks.data_ptr())
-        # The forward pass's sums are over the same keys if nothing is left out, or only what no row sees.
-        prefix = real is None or causal and plain and int(real[-1]) + 1 == len(real)
-        self._given = record.lse[item, :, :self.n] if record.lse is not None and prefix else None
-        self._lse: Tensor | None = None
 
     def lse(self, given: bool) -> Tensor:
         """log sum_j exp(s_hij), [H, n]: the forward pass's where `given` and there is one, else from one more pass."""
@@ -168,7 +172,7 @@ class Layer:
             if given and self._given is not None:
                 self._lse = self._given.contiguous()
             else:
-                self._lse = torch.empty(self.heads, self.n, device=self.record.device)
+                self._lse = torch.empty(*self._items, self.heads, self.n, device=self.record.device)
                 self._call.log_sum_exp(self._lse.data_ptr())
         return self._lse
 
@@ -178,20 +182,20 @@ class Layer:
 
         Only queries begin ... end - 1 have weights.
         """
-        lse, weights = self.lse(given), weights.contiguous()
-        out, most = torch.empty_like(weights), _engine.cuda_most_rows
-        for first in range(0, len(weights), most):
-            count = min(most, len(weights) - first)
-            parts = torch.empty(self._call.splits(fuse, count) * count * self.n, device=weights.device)
-            at = first * self.n * weights.element_size()
-            self._call.through(fuse, lse.data_ptr(), count, weights.data_ptr() + at, begin, end, parts.data_ptr(), residual,
-                               out.data_ptr() + at)
-        return out
+        lse, most, made = self.lse(given), _engine.cuda_most_rows, []
+        for some in [weights] if weights.shape[-2] <= most else weights.split(most, -2):
+            some, count = some.contiguous(), some.shape[-2]
+            out = torch.empty_like(some)
+            parts = torch.empty(self._call.splits(fuse, count) * some.numel(), device=some.device)
+            self._call.through(fuse, lse.data_ptr(), count, some.data_ptr(), begin, end, parts.data_ptr(), residual,
+                               out.data_ptr())
+            made.append(out)
+        return made[0] if len(made) == 1 else torch.cat(made, -2)
 
-    def map(self, fuse: str, rows: range, given: bool = True) -> Tensor:
-        """Some rows of the fused map, [rows, n] float32."""
-        out = torch.empty(len(rows), self.n, device=self.record.device)
-        self._call.map(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, out.data_ptr())
+    def map(self, fuse: str, rows: range, given: bool = True, residual: float = 0.0) -> Tensor:
+        """Some rows of (1 - residual) map + residual identity, [rows, n] float32."""
+        out = torch.empty(*self._items, len(rows), self.n, device=self.record.device)
+        self._call.map(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, residual, out.data_ptr())
         return out
 
     def map_pairs(self, fuse: str, rows: range, columns: int, residual: float, given: bool, out: Pairs) -> None:
@@ -213,6 +217,33 @@ class Layer:
         return left.mean(0) if fuse == "mean" else left[int(fuse[5:])]
 
 
+class Batch(Layer):
+    """Some items of a record at once, at their padded length: weights, maps and rows get an axis of items before theirs.
+    The rows of `padding` [items, n] are 0: they may see nothing, and what they give then is not a number.
+    """
+
+    def __init__(self, record: Record, items: range, padding: Tensor | None):
+        causal, window = (record.causal, record.window) if record.mask is None else (False, 0)
+        self._begin(record, items.start, None, causal, window, ["mask", "bias"])
+        steps = [0 if one is None or one.shape[0] == 1 else one.stride(0) * one.element_size()
+                 for one in (record.q, record.k, record.mask, record.bias)]
+        self._call.batch(len(items), (steps[0], steps[1], steps[2], steps[3]))
+        self._items = (len(items),)
+        self._given = None if record.lse is None else record.lse[items.start:items.stop]
+        self._padding = padding
+
+    def lse(self, given: bool) -> Tensor:
+        before, lse = self._lse, super().lse(given)
+        if before is None and self._padding is not None:
+            self._lse = lse = lse.masked_fill(self._padding[:, None], torch.inf)  # exp(s - inf) is 0
+        return lse
+
+
+def serves_batches(record: Record) -> bool:
+    """Whether the kernels take several items of a record at once, and the rows of their maps sum to 1."""
+    return sums_to_one(record) and record.q.stride(-1) == 1 == record.k.stride(-1)
+
+
 def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -> Tensor | None:
     """Some rows of a record's fused map, [rows, n] float32; None if torch must make them.
 
@@ -221,8 +252,7 @@ def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -
     """
     if not rows or not serves(record) or record.lse is None and len(rows) < record.queries // 2:
         return None
-    heads = heads_of(fuse, record.heads)
-    fuse = f"head:{heads.start}" if fuse.startswith("head:") else fuse
+    fuse = counted_head(fuse, record.heads)
     believed = record.lse is not None and fuse not in ("max", "min")
     try:
         made = Layer(record, item, real).map(fuse, rows, believed)

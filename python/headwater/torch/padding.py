@@ -86,7 +86,8 @@ def real_positions(record: Record, told: Sequence[dict[str, Any]], given: Any) -
             mask = ~unseen
     if mask is None:
         return [None] * items, notes
-    return [None if bool(row.all()) else row.nonzero()[:, 0] for row in mask], notes
+    there = mask.cpu()  # once, as each look at a GPU's memory waits for it
+    return [None if bool(row.all()) else row.nonzero()[:, 0].to(device) for row in there], notes
 
 
 def lengths(real: list[Positions], length: int) -> list[int]:

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
-from .blocks import Positions, heads_of
+from .blocks import Positions, counted_head
 from .kernels import Layer, refuse, serves
 from .record import PassingOn, Record
 
 
 @dataclass
 class Rows:
-    """Rows on their way down: [R, n] float32, where only columns begin ... end - 1 are not 0."""
+    """Rows on their way down: [R, n] float32, of a batch [items, R, n], where only columns begin ... end - 1 are not 0."""
 
     values: Tensor
     begin: int
@@ -37,10 +37,7 @@ def fold(record: Record, item: int, real: Positions, rows: Rows, options: Mappin
         return rows  # the identity stays the identity
     if not serves(record):
         return None
-    heads_of(options["fuse"], record.heads)  # raises if there is no such head
-    fuse = options["fuse"]
-    if fuse.startswith("head:"):
-        fuse = f"head:{int(fuse[5:]) % record.heads}"
+    fuse = counted_head(options["fuse"], record.heads)
     try:
         # Rows of maximum and minimum do not sum to 1, so nothing would show wrong sums of the forward pass.
         given = given and fuse not in ("max", "min")
