@@ -6,7 +6,7 @@ from test_batches import WORDS
 from test_gpu_rows import exact  # noqa: F401
 
 import headwater as hw
-from headwater.torch import batches, kernels
+from headwater.torch import device, kernels
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: headwater's kernels cannot run")
 
@@ -15,28 +15,23 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA d
 @pytest.mark.parametrize("side", ["none", "right", "left"])
 @pytest.mark.parametrize("name", ["llama", "bert", "mistral", "gpt_neox", "t5"])
 def test_a_batch_at_once_is_its_items_one_by_one(monkeypatch, name, side, dtype):
-    if name not in TEXT:
-        pytest.skip(f"models.py has no {name}")
     model = make(*TEXT[name]).to("cuda", dtype)
     model.set_attn_implementation("sdpa")
     ids, mask, _ = ids_and_mask(side)
     with torch.no_grad(), hw.capture(model) as seen:
         model(input_ids=ids.cuda(), attention_mask=mask.cuda())
-    together = batches.together
     for words in WORDS:
-        made = []
-        monkeypatch.setattr(batches, "together", lambda *given: made.append(together(*given)) or made[-1])
-        monkeypatch.setattr("headwater.torch.device.together", batches.together)
-        found = seen.rollout(**words)
-        assert made[0] is not None, words
-        monkeypatch.setattr("headwater.torch.device.together", lambda *given: None)
-        alone = seen.rollout(**words)
+        with monkeypatch.context() as patched:
+            patched.setattr(device, "roll", lambda *given: pytest.fail(f"an item alone: {words}"))
+            found = seen.rollout(**words)
+        with monkeypatch.context() as patched:
+            patched.setattr(device, "together", lambda *given: ())
+            alone = seen.rollout(**words)
         before = kernels.allow(False)
         try:
             want = seen.rollout(**words)
         finally:
             kernels.allow(before)
-        monkeypatch.undo()
         for one, other, third in zip(found.values, alone.values, want.values, strict=True):
             assert float((one - other).abs().max()) < 5e-6 and float((one - third).abs().max()) < 5e-6, words
         assert found.notes == alone.notes == want.notes

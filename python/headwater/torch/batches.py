@@ -6,7 +6,7 @@ one by one.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -26,28 +26,35 @@ SUM_ERROR = 1e-3  # how far the sum of a row may be from 1
 Asked = Sequence["list[int] | str"]  # of each item: its rows, or 'mean'
 
 
-def together(maps: Maps, items: range, options: _engine.Options, asked: Asked) -> list[Tensor] | None:
-    """Rollout of each item; None if they must be made one by one."""
+def together(maps: Maps, items: range, options: _engine.Options, asked: Asked) -> Iterator[tuple[list[Tensor], Tensor]]:
+    """Rollout of each item, and on the device whether it can be believed: who looks at that waits for the GPU. Tries the sums
+    of the forward pass, then headwater's own; nothing if items must be made one by one.
+    """
     words = options.words()
     if maps.batches is None or words["discard"] > 0 or words["fuse"] in ("max", "min") or maps.padded >= SMALL:
-        return None
+        return
     if any(one is not None and not len(one) for one in maps.real):
-        return None  # an item without a token has an error of its own
+        return  # an item without a token has an error of its own
     begin, end = options.range(len(maps.heads), maps.name)
     from_below = words["preset"] == "metrics"
-    if all(rows == list(range(len(maps.tokens[item]))) for item, rows in zip(items, asked)):
-        return None if from_below else all_rows(maps, items, words, range(begin, end))
-    if len({rows if isinstance(rows, str) else len(rows) for rows in asked}) > 1:
-        return None
-    order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
-    return few_rows(maps, Batch(maps, items), words, asked, order)
+    whole = all(rows == list(range(len(maps.tokens[item]))) for item, rows in zip(items, asked))
+    if whole and from_below or not whole and len({rows if isinstance(rows, str) else len(rows) for rows in asked}) > 1:
+        return
+    order = range(begin, end) if from_below or whole else range(end - 1, begin - 1, -1)
+    for given in (True, False):
+        try:
+            found = all_rows(maps, items, words, order, given) if whole else \
+                few_rows(maps, Batch(maps, items), words, asked, order, given)
+        except Error:
+            return  # a kernel that cannot run, or a question that cannot be answered: the other way knows what to do
+        yield found
 
 
 class Batch:
-    """Which positions of some items are real."""
+    """Some items: their layers, and which of their positions are real."""
 
     def __init__(self, maps: Maps, items: range):
-        self.items, self.n, self.device = items, maps.padded, maps.device
+        self.maps, self.items, self.n, self.device = maps, items, maps.padded, maps.device
         self.real: list[Positions] = [maps.real[item] for item in items] if maps.real else [None] * len(items)
         self.places: Tensor | None = None  # [items, longest]: of the real positions; n where there are no more
         self.mask: Tensor | None = None  # [items, n], 1 where a position is real; None if all are
@@ -59,6 +66,10 @@ class Batch:
             mask = torch.zeros(len(items), self.n + 1, device=self.device)
             self.mask = mask.scatter_(1, self.places, 1)[:, :self.n]
             self.padding = self.mask == 0
+
+    def layer(self, number: int) -> Layer:
+        assert self.maps.batches is not None
+        return self.maps.batches(self.items, number, self.padding)
 
     def first_rows(self, asked: Asked) -> Rows:
         """Rows of the identity, or their mean: [items, rows, n]."""
@@ -72,12 +83,12 @@ class Batch:
         values = torch.zeros(*rows.shape, self.n, device=self.device)
         return Rows(values.scatter_(2, rows[..., None], 1), int(begin), int(end))
 
-    def sums_are_right(self, values: Tensor, all_rows: bool) -> bool:
+    def sums_are_right(self, values: Tensor, all_rows: bool) -> Tensor:
         """Whether the real positions of each row have as much in them as went in."""
         if self.mask is None:
-            return bool(((values.sum(-1) - 1).abs() < SUM_ERROR).all())
+            return ((values.sum(-1) - 1).abs() < SUM_ERROR).all()
         right = (torch.bmm(values, self.mask[..., None])[..., 0] - 1).abs() < SUM_ERROR
-        return bool((right if not all_rows or self.padding is None else right | self.padding).all())
+        return (right if not all_rows or self.padding is None else right | self.padding).all()
 
     def cropped(self, values: Tensor, all_rows: bool) -> list[Tensor]:
         """The real positions of each item."""
@@ -85,48 +96,27 @@ class Batch:
                 for one, keep in zip(values, self.real)]
 
 
-def all_rows(maps: Maps, items: range, words: Mapping[str, Any], layers: range) -> list[Tensor] | None:
+def all_rows(maps: Maps, items: range, words: Mapping[str, Any], layers: range, given: bool) -> tuple[list[Tensor], Tensor]:
     """All rows, of so many items at a time that their matrices stay small."""
-    many, found = max(1, NUMBERS // maps.padded ** 2), list[Tensor]()
+    many, found, right = max(1, NUMBERS // maps.padded ** 2), list[Tensor](), []
     for first in range(0, len(items), many):
         batch = Batch(maps, items[first:first + many])
-        some = multiplied(maps, batch, words, layers)
-        if some is None:
-            return None
-        found += batch.cropped(some, True)
-    return found
-
-
-def multiplied(maps: Maps, batch: Batch, words: Mapping[str, Any], layers: range) -> Tensor | None:
-    assert maps.batches is not None
-    for given in (True, False):  # with the sums of the forward pass, else with headwater's own
         total: Tensor | None = None
         for number in layers:
-            layer = maps.batches(batch.items, number, batch.padding)
-            try:
-                map = layer.map(counted_head(words["fuse"], layer.heads), range(layer.n), given, words["residual"])
-            except Error as wrong:
-                layer.refuse(wrong)
-                return None
+            layer = batch.layer(number)
+            map = layer.map(counted_head(words["fuse"], layer.heads), range(layer.n), given, words["residual"])
             total = map if total is None else torch.bmm(map, total)
         assert total is not None
-        if batch.sums_are_right(total, True):
-            return total
-    return None
+        found += batch.cropped(total, True)
+        right.append(batch.sums_are_right(total, True))
+    return found, torch.stack(right).all()
 
 
-def few_rows(maps: Maps, batch: Batch, words: Mapping[str, Any], asked: Asked, order: range) -> list[Tensor] | None:
-    assert maps.batches is not None
-    for given in (True, False):
-        rows = batch.first_rows(asked)
-        for number in order:
-            layer = maps.batches(batch.items, number, batch.padding)
-            as_it_is = words["preset"] == "metrics" and number == min(order)
-            try:
-                rows = through(layer, rows, words, counted_head(words["fuse"], layer.heads), as_it_is, given)
-            except Error as wrong:
-                layer.refuse(wrong)
-                return None
-        if batch.sums_are_right(rows.values, False):
-            return batch.cropped(rows.values, False)
-    return None
+def few_rows(maps: Maps, batch: Batch, words: Mapping[str, Any], asked: Asked, order: range,
+             given: bool) -> tuple[list[Tensor], Tensor]:
+    rows = batch.first_rows(asked)
+    for number in order:
+        as_it_is = words["preset"] == "metrics" and number == min(order)
+        layer = batch.layer(number)
+        rows = through(layer, rows, words, counted_head(words["fuse"], layer.heads), as_it_is, given)
+    return batch.cropped(rows.values, False), batch.sums_are_right(rows.values, False)

@@ -5,7 +5,7 @@ notes.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -175,28 +175,40 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
     item = rest.pop("item", None)
     maps = maps_of(attention, **rest)
     items = range(len(maps.tokens)) if item is None else [range(len(maps.tokens))[item]]
-    results, values = _engine.Results(), []
     asked = [options.rows(maps.tokens[k], maps.name) for k in items]
-    whole = together(maps, range(items[0], items[-1] + 1), options, asked) if method == "rollout" and not by_layer else None
+
+    def made(place: int) -> tuple[list[Tensor], int]:
+        k, rows = items[place], asked[place]
+        if method == "raw":
+            map = maps.map(k, range(len(maps.heads))[layer], options.words()["fuse"])
+            return [pick(map, rows)], 0
+        return mean_of_layers(maps, k, options, rows) if method == "average" else roll(maps, k, options, rows, by_layer)
+
+    def result(made: Callable[[int], tuple[list[Tensor], int]]) -> Attribution:
+        return as_result(method, maps, items, asked, options, by_layer, maps.batch and item is None, one_row(words), made)
+
+    if method == "rollout" and not by_layer and len(items):
+        for found, right in together(maps, range(items[0], items[-1] + 1), options, asked):
+            whole = result(lambda place: ([found[place]], 0))  # while the GPU works
+            if bool(right):
+                return whole
+    return result(made)
+
+
+def as_result(method: str, maps: Maps, items: Sequence[int], asked: Sequence[list[int] | str], options: _engine.Options,
+              by_layer: bool, batch: bool, flat: bool, made: Callable[[int], tuple[list[Tensor], int]]) -> Attribution:
+    """What `made` makes of each item: its matrices, and how many rows were empty. `flat`: one row has no axis of its own."""
+    results, values = _engine.Results(), []
+    begin, end = options.range(len(maps.heads), maps.name)
     for place, k in enumerate(items):
         rows = asked[place]
-        if whole is not None:
-            matrices, empty = [whole[place]], 0
-        elif method == "raw":
-            map = maps.map(k, range(len(maps.heads))[layer], options.words()["fuse"])
-            matrices, empty = [pick(map, rows)], 0
-        elif method == "average":
-            matrices, empty = mean_of_layers(maps, k, options, rows)
-        else:
-            matrices, empty = roll(maps, k, options, rows, by_layer)
-        begin, end = options.range(len(maps.heads), maps.name)
+        matrices, empty = made(place)
         results.add(method, options, maps.tokens[k], [] if isinstance(rows, str) else rows,
                     list(range(begin, end)) if by_layer else [], maps.heads,
                     maps.notes(k) + ([_engine.empty_rows_note(empty, options)] if empty else []), maps.name, k,
                     len(maps.tokens), maps.padded)
         value = torch.stack(matrices) if by_layer else matrices[0]
-        values.append(value[..., 0, :] if one_row(words) and value.shape[-2] == 1 else value)
-    batch = maps.batch and item is None
+        values.append(value[..., 0, :] if flat and value.shape[-2] == 1 else value)
     kind = Kind(values[0])
     return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
                              images=[maps.images[k] for k in items if maps.images])

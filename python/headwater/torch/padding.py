@@ -117,7 +117,8 @@ def words_of(tokens: Sequence[Any] | None, real: list[Positions], length: int,
     sizes = lengths(real, length)
     lists = token_lists(tokens)
     if not lists:
-        return named or [[str(j) for j in range(size)] for size in sizes]
+        numbers = [str(j) for j in range(length)]
+        return named or [numbers[:size] for size in sizes]
     if len(lists) not in (1, len(real)):
         raise Error(f"capture: {len(lists)} lists of tokens were given, expected {len(real)}, one for each item; give "
                     "one list, or one for each")
