@@ -154,7 +154,8 @@ void bind_cuda(nb::module_& module) {
             std::tie(strides.q, strides.k, strides.mask, strides.bias) = bytes;
           },
           "items"_a, "bytes"_a,
-          "From now on so many texts at once. bytes: from the queries, keys, masks and biases of one "
+          "From now on so many texts at once. bytes: from the queries, keys, masks and biases of "
+          "one "
           "item to those of the next. lse, weights, parts and out have an axis of items before all "
           "others, without gaps.")
       .def(
@@ -217,7 +218,8 @@ void bind_cuda(nb::module_& module) {
             self.map(fused, at<const float>(lse), begin, end, residual, at<float>(out));
           },
           "fuse"_a, "lse"_a, "begin"_a, "end"_a, "residual"_a, "out"_a,
-          "out [end - begin, keys], float32: rows begin ... end - 1 of (1 - residual) map + residual "
+          "out [end - begin, keys], float32: rows begin ... end - 1 of (1 - residual) map + "
+          "residual "
           "identity.")
       .def(
           "map_pairs",
@@ -229,7 +231,8 @@ void bind_cuda(nb::module_& module) {
                            pairs_of(out));
           },
           "fuse"_a, "lse"_a, "begin"_a, "end"_a, "columns"_a, "residual"_a, "out"_a,
-          "The same rows, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride of rows, stride of parts).");
+          "The same rows, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride "
+          "of rows, stride of parts).");
   module.def(
       "cuda_multiplies_pairs", [](int device) { return cuda::multiplies_pairs(device); },
       "device"_a, "Whether a device multiplies matrices of pairs.");

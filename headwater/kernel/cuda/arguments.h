@@ -16,8 +16,8 @@ struct Items {
   long long q, k, lse, weights, out, mask, bias;
 };
 
-/// One layer of one text, or of a batch of texts of one length: queries [heads, queries, size] and keys [heads / group, keys, size] whose
-/// last axis is contiguous. Query i stands at key first + i.
+/// One layer of one text, or of a batch of texts of one length: queries [heads, queries, size] and
+/// keys [heads / group, keys, size] whose last axis is contiguous. Query i stands at key first + i.
 struct Arguments {
   const void *q, *k;
   long long q_head, q_row, k_head, k_row;  // strides, in numbers

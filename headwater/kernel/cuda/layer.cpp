@@ -35,8 +35,9 @@ bool has_extra(const Arguments& a) {
 // Hopper's own instructions take plain attention of 16-bit numbers, and heads of these sizes.
 bool on_hopper(const Layer& layer, Reduce how) {
   const Device& on = device(layer.device);
-  return on.major == 9 && on.minor == 0 && layer.items == 1 && layer.number != Number::float32 && how == Reduce::sum &&
-         (layer.size == 64 || layer.size == 128) && !has_extra(layer.arguments) && aligned(layer);
+  return on.major == 9 && on.minor == 0 && layer.items == 1 && layer.number != Number::float32 &&
+         how == Reduce::sum && (layer.size == 64 || layer.size == 128) &&
+         !has_extra(layer.arguments) && aligned(layer);
 }
 
 Variant variant_of(const Layer& layer, const char* source, int warps) {
@@ -67,7 +68,10 @@ Variant row_variant(const Layer& layer, Reduce how, int rows, bool queries_stay)
 void start(const Layer& layer, const Variant& variant, unsigned x, unsigned y, int threads,
            void** arguments) {
   launch(kernel_for(layer.device, variant),
-         {{x, y, static_cast<unsigned>(layer.items)}, static_cast<unsigned>(threads), variant.shared_bytes, layer.stream},
+         {{x, y, static_cast<unsigned>(layer.items)},
+          static_cast<unsigned>(threads),
+          variant.shared_bytes,
+          layer.stream},
          arguments);
 }
 

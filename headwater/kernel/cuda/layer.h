@@ -1,5 +1,5 @@
-// One layer of attention on a GPU, for 16-bit and 32-bit queries and keys that PyTorch holds: of one
-// text, or of several of the same length at once.
+// One layer of attention on a GPU, for 16-bit and 32-bit queries and keys that PyTorch holds: of
+// one text, or of several of the same length at once.
 //
 //   F[i, j] = fuse_h exp(s_hij - lse_hi),  lse_hi = log sum_j exp(s_hij)
 //
@@ -25,9 +25,10 @@ struct Fused {
   int begin = 0, end = 0;
 };
 
-/// One layer on one device; of a batch, [items] comes before the axes of what is given and written. The caller owns all memory, which is on that device, and
-/// keeps it until the stream has passed the launches. `arguments` holds what describes the layer;
-/// the functions set the rest. They throw Error if a kernel cannot be compiled or started.
+/// One layer on one device; of a batch, [items] comes before the axes of what is given and written.
+/// The caller owns all memory, which is on that device, and keeps it until the stream has passed
+/// the launches. `arguments` holds what describes the layer; the functions set the rest. They throw
+/// Error if a kernel cannot be compiled or started.
 struct Layer {
   int device = 0;
   Number number = Number::bfloat16;

@@ -76,12 +76,13 @@ class Batch:
         if isinstance(asked[0], str):
             mask = torch.ones(len(self.items), self.n, device=self.device) if self.mask is None else self.mask
             return Rows((mask / mask.sum(-1, keepdim=True))[:, None], 0, self.n)
-        rows = torch.tensor([list(one) for one in asked], device=self.device)
-        begin, end = min(map(min, asked)), max(map(max, asked)) + 1  # type: ignore[type-var, operator]
+        numbers = [list(map(int, one)) for one in asked]
+        rows = torch.tensor(numbers, device=self.device)
+        begin, end = min(map(min, numbers)), max(map(max, numbers)) + 1
         if self.places is not None:
             rows, begin, end = self.places.gather(1, rows), 0, self.n
         values = torch.zeros(*rows.shape, self.n, device=self.device)
-        return Rows(values.scatter_(2, rows[..., None], 1), int(begin), int(end))
+        return Rows(values.scatter_(2, rows[..., None], 1), begin, end)
 
     def sums_are_right(self, values: Tensor, all_rows: bool) -> Tensor:
         """Whether the real positions of each row have as much in them as went in."""

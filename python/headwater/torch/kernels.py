@@ -183,7 +183,7 @@ class Layer:
         Only queries begin ... end - 1 have weights.
         """
         lse, most, made = self.lse(given), _engine.cuda_most_rows, []
-        for some in [weights] if weights.shape[-2] <= most else weights.split(most, -2):
+        for some in [weights] if weights.shape[-2] <= most else torch.split(weights, most, -2):
             some, count = some.contiguous(), some.shape[-2]
             out = torch.empty_like(some)
             parts = torch.empty(self._call.splits(fuse, count) * some.numel(), device=some.device)

@@ -23,6 +23,7 @@ FUNCTIONS = {"_scaled_dot_product_flash_attention": None, "_scaled_dot_product_e
              "_scaled_dot_product_cudnn_attention": 4}
 WATCHED: dict[Any, int | None] = {getattr(torch.ops.aten, name).default: place for name, place in FUNCTIONS.items()
                                   if hasattr(torch.ops.aten, name)}
+OPERATIONS: Any = torch  # also those that are not in its documents
 SDPA: Any = getattr(torch._C, "_nn").scaled_dot_product_attention
 LEAST_ROOM = 8  # numbers: sdpa pads heads that are no multiple of it
 here = threading.local()  # .asking: the Asking of this thread, if an attention function runs that is asked for its sums
@@ -51,7 +52,7 @@ class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def with_sums(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None,
               grouped: bool) -> tuple[Tensor, Tensor] | None:
     """sdpa's output without a mask, and the sums; None if it would call a function that keeps none."""
-    choice = torch._fused_sdp_choice(query, key, value, None, dropout, causal, scale=scale, enable_gqa=grouped)
+    choice = OPERATIONS._fused_sdp_choice(query, key, value, None, dropout, causal, scale=scale, enable_gqa=grouped)
     function = CHOICES.get(choice)
     if function is None:
         return None
@@ -60,15 +61,15 @@ def with_sums(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal:
 
 
 def by_flash(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Any:
-    return torch._scaled_dot_product_flash_attention(query, key, value, dropout, causal, False, scale=scale)
+    return OPERATIONS._scaled_dot_product_flash_attention(query, key, value, dropout, causal, False, scale=scale)
 
 
 def by_efficient(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Any:
-    return torch._scaled_dot_product_efficient_attention(query, key, value, None, True, dropout, causal, scale=scale)
+    return OPERATIONS._scaled_dot_product_efficient_attention(query, key, value, None, True, dropout, causal, scale=scale)
 
 
 def by_cudnn(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Any:
-    return torch._scaled_dot_product_cudnn_attention(query, key, value, None, True, dropout, causal, False, scale=scale)
+    return OPERATIONS._scaled_dot_product_cudnn_attention(query, key, value, None, True, dropout, causal, False, scale=scale)
 
 
 BACKENDS: Any = getattr(torch._C, "_SDPBackend")
@@ -119,14 +120,14 @@ class Asking:
         if self.direct:
             here.asking = self
         elif self.mode is not None:
-            self.mode.__enter__()
+            self.mode.__enter__()  # type: ignore[no-untyped-call]
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if self.direct:
             here.asking = None
         elif self.mode is not None:
-            self.mode.__exit__(kind, error, trace)
+            self.mode.__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
             self.found = self.mode.found
         if self.found is not None and error is None:
             keep(self.record, self.found)

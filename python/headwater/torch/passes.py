@@ -133,7 +133,7 @@ def in_backward() -> bool:
 
 def in_vmap() -> bool:
     """Whether torch.func.vmap is running, whose tensors are parts of a batch that nobody can keep."""
-    if torch._C._functorch.peek_interpreter_stack() is None:
+    if getattr(torch._C, "_functorch").peek_interpreter_stack() is None:
         return False
     from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
     return any(one.key().name == "Vmap" for one in retrieve_all_functorch_interpreters())
