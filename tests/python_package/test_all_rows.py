@@ -73,19 +73,24 @@ def stochastic(n, lower, seed):
 WORDS = dict(fuse="mean", residual=0.5, discard=0, preset="plain")
 
 
+@pytest.mark.parametrize("preset", ["plain", "metrics"])
 @pytest.mark.parametrize("lower", [True, False], ids=["lower", "full"])
 @pytest.mark.parametrize("n", [1, 7, 8, 21, 64, 70])
 @pytest.mark.parametrize("layers", [2, 3, 5])
-def test_blocks_of_rows_replace_what_they_were_made_of(monkeypatch, n, lower, layers):
+def test_blocks_of_rows_replace_what_they_were_made_of(monkeypatch, n, lower, layers, preset):
     monkeypatch.setattr(all_rows, "multiply", multiply)
     monkeypatch.setattr(all_rows, "SMALL", 1)
     monkeypatch.setattr(all_rows, "ROWS", 2 * TILE)
     maps = [stochastic(n, lower, seed) for seed in range(layers)]
     want = torch.eye(n, dtype=torch.float64)
-    for map in maps:
-        want = (0.5 * map.double() + 0.5 * torch.eye(n, dtype=torch.float64)) @ want
+    for layer, map in enumerate(maps):
+        mixed = 0.5 * map.double() + 0.5 * torch.eye(n, dtype=torch.float64)
+        if preset == "metrics":  # from below, the lowest as it is
+            want = want @ (mixed if layer else map.double())
+        else:
+            want = mixed @ want
     holder = Maps(maps, lower)
-    found = all_rows.all_rows(holder, 0, WORDS, range(layers))
+    found = all_rows.all_rows(holder, 0, WORDS | dict(preset=preset), range(layers))
     assert found.shape == (n, n) and found.is_contiguous() and found.dtype == torch.float32
     assert float((found - want).abs().max()) < 1e-4
     if lower:

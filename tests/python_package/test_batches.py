@@ -64,7 +64,7 @@ def captured(model, side):
 
 
 WORDS = [{}, dict(row=0), dict(row=-1), dict(row=[2, 0, 1]), dict(row="mean"), dict(residual=0), dict(head=-1, residual=0.2),
-         dict(row=0, preset="metrics"), dict(layers="1:2"), dict(item=1), dict(item=-1, row=1)]
+         dict(row=0, preset="metrics"), dict(preset="metrics"), dict(layers="1:2"), dict(item=1), dict(item=-1, row=1)]
 
 
 @pytest.mark.parametrize("side", ["none", "right", "left"])
@@ -95,7 +95,7 @@ def test_large_batches_go_in_turns(monkeypatch, model):
         assert float((one - other).abs().max()) < LIMIT
 
 
-@pytest.mark.parametrize("words", [dict(fuse="max"), dict(discard=0.1), dict(preset="metrics"), dict(by_layer=True)], ids=str)
+@pytest.mark.parametrize("words", [dict(fuse="max"), dict(discard=0.1), dict(by_layer=True)], ids=str)
 def test_what_needs_maps_goes_item_by_item(monkeypatch, model, words):
     seen = captured(model, "right")
     monkeypatch.setattr(answer, "serves_batches", lambda record: True)

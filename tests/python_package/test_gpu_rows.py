@@ -177,7 +177,8 @@ def captured(name, dtype, side="right"):
 WORDS = [{}, dict(row=0), dict(row=3), dict(row="mean"), dict(preset="metrics"), dict(residual=0), dict(residual=0.2),
          dict(fuse="max"), dict(fuse="min", residual=0), dict(head=1), dict(head=-1), dict(layers="1:2"),
          dict(empty="zero"), dict(residual=0, divide="changed"), dict(residual=0, divide="changed", fuse="max"),
-         dict(discard=0.3)]
+         dict(discard=0.3), dict(by_layer=True), dict(by_layer=True, row=2, preset="metrics"),
+         dict(by_layer=True, row=[4, 1], residual=0.3, layers="1:3"), dict(by_layer=True, row="mean", fuse="max")]
 
 
 @pytest.mark.parametrize("name", TEXT)

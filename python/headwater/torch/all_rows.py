@@ -29,17 +29,21 @@ def all_rows(maps: Maps, item: int, words: Mapping[str, Any], layers: range) -> 
     n, fuse = len(maps.tokens[item]), words["fuse"]
     if maps.kernels is None or not maps.coarse or len(layers) < 2 or n < SMALL:
         return None
-    if words["discard"] > 0 or words["preset"] == "metrics" or fuse in ("max", "min"):
+    if words["discard"] > 0 or fuse in ("max", "min"):
         return None
+    # Preset metrics is A_0 A_1 ... with the lowest layer as it is: the same product, begun at the top.
+    from_below = words["preset"] == "metrics"
+    residuals = {layer: 0.0 if from_below and layer == layers[0] else words["residual"] for layer in layers}
     for given in (True, False):  # with the sums of the forward pass, else with headwater's own
-        total = rolled(maps, item, fuse, words["residual"], layers, given)
+        total = rolled(maps, item, fuse, residuals, layers[::-1] if from_below else layers, given)
         if total is None or bool(((total.sum(-1) - 1).abs() < SUM_ERROR).all()):
             return total
         del total
     return None
 
 
-def rolled(maps: Maps, item: int, fuse: str, residual: float, layers: range, given: bool) -> Tensor | None:
+def rolled(maps: Maps, item: int, fuse: str, residuals: Mapping[int, float], layers: range,
+           given: bool) -> Tensor | None:
     assert maps.kernels is not None
     n, lower, device = len(maps.tokens[item]), maps.lower(item), maps.device
     total, other = Pairs(n, n, device), None if lower else Pairs(n, n, device)
@@ -47,7 +51,7 @@ def rolled(maps: Maps, item: int, fuse: str, residual: float, layers: range, giv
     left, product = Pairs(rows, n, device), Pairs(rows, n, device)
     for layer in layers:
         kernel = maps.kernels(item, layer)
-        named = counted_head(fuse, kernel.heads)
+        named, residual = counted_head(fuse, kernel.heads), residuals[layer]
         last = layer == layers[-1]
         try:
             if layer == layers[0]:

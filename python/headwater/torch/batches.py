@@ -38,9 +38,10 @@ def together(maps: Maps, items: range, options: _engine.Options, asked: Asked) -
     begin, end = options.range(len(maps.heads), maps.name)
     from_below = words["preset"] == "metrics"
     whole = all(rows == list(range(len(maps.tokens[item]))) for item, rows in zip(items, asked))
-    if whole and from_below or not whole and len({rows if isinstance(rows, str) else len(rows) for rows in asked}) > 1:
+    if not whole and len({rows if isinstance(rows, str) else len(rows) for rows in asked}) > 1:
         return
-    order = range(begin, end) if from_below or whole else range(end - 1, begin - 1, -1)
+    # All rows are multiplied from the other end: A_0 (A_1 (...)) instead of ((v A_0) A_1) ...
+    order = range(begin, end) if from_below != whole else range(end - 1, begin - 1, -1)
     for given in (True, False):
         try:
             found = all_rows(maps, items, words, order, given) if whole else \
@@ -105,7 +106,8 @@ def all_rows(maps: Maps, items: range, words: Mapping[str, Any], layers: range, 
         total: Tensor | None = None
         for number in layers:
             layer = batch.layer(number)
-            map = layer.map(counted_head(words["fuse"], layer.heads), range(layer.n), given, words["residual"])
+            residual = 0.0 if is_left_alone(words, number, layers) else words["residual"]
+            map = layer.map(counted_head(words["fuse"], layer.heads), range(layer.n), given, residual)
             total = map if total is None else torch.bmm(map, total)
         assert total is not None
         found += batch.cropped(total, True)
@@ -113,11 +115,15 @@ def all_rows(maps: Maps, items: range, words: Mapping[str, Any], layers: range, 
     return found, torch.stack(right).all()
 
 
+def is_left_alone(words: Mapping[str, Any], number: int, layers: range) -> bool:
+    """Whether a layer's map is taken as it is: preset metrics adds no residual to the lowest."""
+    return words["preset"] == "metrics" and number == min(layers)
+
+
 def few_rows(maps: Maps, batch: Batch, words: Mapping[str, Any], asked: Asked, order: range,
              given: bool) -> tuple[list[Tensor], Tensor]:
     rows = batch.first_rows(asked)
     for number in order:
-        as_it_is = words["preset"] == "metrics" and number == min(order)
         layer = batch.layer(number)
-        rows = through(layer, rows, words, counted_head(words["fuse"], layer.heads), as_it_is, given)
+        rows = through(layer, rows, words, counted_head(words["fuse"], layer.heads), is_left_alone(words, number, order), given)
     return batch.cropped(rows.values, False), batch.sums_are_right(rows.values, False)

@@ -27,6 +27,11 @@ class Rows:
     empty: Any = 0  # how many rows of maps had nothing to divide by
     exact: bool = True  # whether the rows of all maps so far sum to 1
 
+    def beside(self, others: Rows) -> Rows:
+        """These rows, then others that begin their way here."""
+        values = torch.cat([self.values, others.values.to(self.values.device)])
+        return Rows(values, min(self.begin, others.begin), max(self.end, others.end), self.empty, self.exact)
+
 
 def fold(record: Record, item: int, real: Positions, rows: Rows, options: Mapping[str, Any], as_it_is: bool,
          given: bool) -> Rows | None:
