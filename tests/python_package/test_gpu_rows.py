@@ -271,7 +271,9 @@ def test_queries_and_keys_on_the_host_change_no_number(monkeypatch):
 
 def test_a_row_that_is_not_finite_is_the_error_that_it_was():
     seen = captured("llama", torch.float32)
-    seen._answer().records[0].q[0, 0, 2] = float("nan")
+    record = seen._answer().records[0]
+    record.q[0, 0, 2] = float("nan")
+    record.note_state()  # as if the model had computed it
     with pytest.raises(hw.Error, match="row 2 of item 0 holds a number that is not finite"):
         seen.rollout(row=-1, item=0)
     assert bool(torch.isfinite(seen.rollout(row=-1, item=0, nan="identity").values).all())
