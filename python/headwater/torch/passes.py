@@ -162,7 +162,7 @@ def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str
     found = {name: value for name, value in words.items() if name in NAMES and value is not None}
     if not args:
         return found
-    if isinstance(args[0], Mapping):
+    if not isinstance(args[0], Tensor) and isinstance(args[0], Mapping):
         found |= {name: args[0][name] for name in NAMES if args[0].get(name) is not None}
     for name, value in zip(parameters_of(type(module)), args):
         if name in NAMES and value is not None:
