@@ -19,7 +19,7 @@ from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
-from .record import Record
+from .record import Record, need_numbers
 from .rows import Rows as FewRows, fold
 from .layers import check_shapes, layers_of
 from .stacks import Run, choose, config_of, run_of
@@ -96,8 +96,8 @@ class Answer:
 
     def maps(self) -> Maps:
         """For torch, on a device."""
-        for record in self.records if self.device.type == "cuda" else []:
-            record.need_numbers()  # kernels use queries and keys without checks
+        if self.device.type == "cuda":
+            need_numbers(self.records)  # kernels use queries and keys without checks
 
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)

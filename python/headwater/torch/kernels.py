@@ -17,7 +17,8 @@ from ..errors import Error
 from .blocks import Positions, counted_head
 from .pairs import Pairs
 from .places import number_of, stream_of
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 
 NUMBERS = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32", torch.bool: "bool"}
 Heads3 = tuple[int, int, int]

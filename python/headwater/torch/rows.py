@@ -14,7 +14,8 @@ from torch import Tensor
 from ..errors import Error
 from .blocks import Positions, counted_head
 from .kernels import Layer, refuse, serves
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 
 
 @dataclass
