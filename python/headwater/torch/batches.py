@@ -1,6 +1,6 @@
 """Rollout of all items of a batch at once, by headwater's kernels: one launch for each layer and step, not for each item.
 
-A short text keeps no GPU busy for long: most of its time goes into launches. Items are taken at their padded length and
+A short text keeps no GPU busy for long: most of its time goes into launches. One text is a batch of one. Items are taken at their padded length and
 cropped at the end. Rows of real positions that give nothing to padding then still sum to 1; where they do not, the items go
 one by one.
 """
@@ -31,7 +31,7 @@ def together(maps: Maps, items: range, options: _engine.Options, asked: Asked) -
     of the forward pass, then headwater's own; nothing if items must be made one by one.
     """
     words = options.words()
-    if maps.batches is None or words["discard"] > 0 or words["fuse"] in ("max", "min") or maps.padded >= SMALL:
+    if maps.batches is None or words["discard"] > 0 or words["fuse"] in ("max", "min"):
         return
     if any(one is not None and not len(one) for one in maps.real):
         return  # an item without a token has an error of its own
@@ -40,6 +40,8 @@ def together(maps: Maps, items: range, options: _engine.Options, asked: Asked) -
     whole = all(rows == list(range(len(maps.tokens[item]))) for item, rows in zip(items, asked))
     if not whole and len({rows if isinstance(rows, str) else len(rows) for rows in asked}) > 1:
         return
+    if maps.padded >= SMALL and (whole or len(items) > 1 or any(one is not None for one in maps.real)):
+        return  # long texts go one by one, without their padding, and all their rows by all_rows.py
     # All rows are multiplied from the other end: A_0 (A_1 (...)) instead of ((v A_0) A_1) ...
     order = range(begin, end) if from_below != whole else range(end - 1, begin - 1, -1)
     for given in (True, False):

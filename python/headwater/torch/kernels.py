@@ -241,8 +241,12 @@ class Batch(Layer):
 
 
 def serves_batches(record: Record) -> bool:
-    """Whether the kernels take several items of a record at once, and the rows of their maps sum to 1."""
-    return sums_to_one(record) and record.q.stride(-1) == 1 == record.k.stride(-1)
+    """Whether the kernels take several items of a record at once, and the rows of their maps sum to 1.
+
+    Queries and keys in the host's memory are not fetched to find out: there, `query` has no strides.
+    """
+    query, key = record.query, record.key
+    return sums_to_one(record) and query is not None and key is not None and query.stride(-1) == 1 == key.stride(-1)
 
 
 def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -> Tensor | None:
