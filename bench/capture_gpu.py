@@ -1,6 +1,6 @@
 """A capture on a GPU: is it right, what does it cost: bench/capture_gpu.py [--device cuda] [--small] [PART...]
 
-Parts: arrays families generation gradient refused devices rollout long metrics bert. `long` prints a table last, with goals;
+Parts: arrays families generation gradient refused devices rollout long metrics bert batches. `long` prints a table last, with goals;
 --lengths 2048,8192 chooses its lengths. Lines of JSON; results are compared before
 anything is timed, and `ok` says whether they agree. Seconds are wall time, the least of several runs; memory is the
 peak of a run beyond what was held before it. The usual way, in the same run, is eager attention with
@@ -194,7 +194,30 @@ def bert(bench):
             bench.say("bert", n=n, way=way, seconds=seconds, gb=gb)
 
 
-PARTS = CHECKS | dict(rollout=rollout, long=long, metrics=metrics, bert=bert)
+def batches(bench):
+    """BERT-base shape, 512 tokens, batches of 1 to 64: all rows, and that of the first token, in forward passes."""
+    words = dict(vocab_size=1000, max_position_embeddings=512)
+    if bench.small:
+        words |= dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    for dtype in (torch.float32, torch.bfloat16):
+        with torch.device(bench.device):
+            model = transformers.BertModel(transformers.BertConfig(**words), add_pooling_layer=False).to(dtype).eval()
+        for items in (1, 2) if bench.small else (1, 8, 64):
+            n = 32 if bench.small else 512
+            ids = torch.randint(0, 1000, (items, n), device=bench.device)
+            facts = dict(items=items, dtype=str(dtype)[6:])
+            found = ours(model, ids).reshape(items, n, n)
+            error = max(largest(found[0], usual(model, ids[:1])), largest(found[-1], usual(model, ids[-1:])))
+            bench.say("batches", error=error, ok=error < (1e-5 if dtype == torch.float32 else 1e-2), **facts)
+            forward, gb = bench.cost(lambda: plain(model, ids), runs=5)
+            bench.say("batches", way="plain forward", seconds=forward, gb=gb, **facts)
+            for way, work in (("all rows", lambda: ours(model, ids)), ("a row", lambda: ours(model, ids, row=0))):
+                seconds, gb = bench.cost(work, runs=5)
+                bench.say("batches", way=way, seconds=seconds, gb=gb, of_forward=round(seconds / forward, 2), goal=1.2,
+                          **facts)
+
+
+PARTS = CHECKS | dict(rollout=rollout, long=long, metrics=metrics, bert=bert, batches=batches)
 
 
 def main():

@@ -26,6 +26,7 @@ using Address = unsigned long long;
 using Heads3 = std::tuple<Address, long long, long long>;  // address, strides of heads and rows
 using Pairs3 = std::tuple<Address, long long, long long>;  // address, strides of rows and parts
 using Added4 = std::tuple<Address, std::string, long long, long long, long long>;
+using Items4 = std::tuple<long long, long long, long long, long long>;  // bytes of q, k, mask, bias
 
 template <class T>
 T* at(Address address) {
@@ -145,6 +146,19 @@ void bind_cuda(nb::module_& module) {
           "query_count"_a, "key_count"_a, "size"_a, "scale"_a, "causal"_a = false, "window"_a = 0,
           "first"_a = 0)
       .def(
+          "batch",
+          [](cuda::Layer& self, int items, const Items4& bytes) {
+            if (items < 1) fail("CUDA kernels: {} items, expected 1 or more", items);
+            self.items = items;
+            cuda::Items& strides = self.arguments.items;
+            std::tie(strides.q, strides.k, strides.mask, strides.bias) = bytes;
+          },
+          "items"_a, "bytes"_a,
+          "From now on so many texts at once. bytes: from the queries, keys, masks and biases of "
+          "one "
+          "item to those of the next. lse, weights, parts and out have an axis of items before all "
+          "others, without gaps.")
+      .def(
           "cap",
           [](cuda::Layer& self, double cap) { self.arguments.softcap = static_cast<float>(cap); },
           "cap"_a, "Scores s become cap tanh(s / cap).")
@@ -171,20 +185,22 @@ void bind_cuda(nb::module_& module) {
           [](const cuda::Layer& self, const std::string& fuse, int rows) {
             return self.splits(fused_of(fuse, self.heads), rows);
           },
-          "fuse"_a, "rows"_a, "How many sums row() writes for each number.")
+          "fuse"_a, "rows"_a, "How many sums through() makes for each number.")
       .def(
-          "row",
+          "through",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int rows,
-             Address weights, int begin, int end, Address out) {
+             Address weights, int begin, int end, Address parts, float residual, Address out) {
             const cuda::Fused fused = fused_of(fuse, self.heads);
             nb::gil_scoped_release release;
-            self.row(fused, at<const float>(lse),
-                     {rows, at<const float>(weights), begin, end, at<float>(out)});
+            self.through(fused, at<const float>(lse),
+                         {rows, at<const float>(weights), begin, end, at<float>(parts)}, residual,
+                         at<float>(out));
           },
-          "fuse"_a, "lse"_a, "rows"_a, "weights"_a, "begin"_a, "end"_a, "out"_a,
-          "out [splits, rows, keys]: sums whose total is weights [rows, queries] times the fused "
-          "map "
-          "(of 'mean': times the sum of the heads). Only queries begin ... end - 1 have weights.")
+          "fuse"_a, "lse"_a, "rows"_a, "weights"_a, "begin"_a, "end"_a, "parts"_a, "residual"_a,
+          "out"_a,
+          "out [rows, keys]: weights [rows, queries] times (1 - residual) map + residual identity. "
+          "Only queries begin ... end - 1 have weights. parts [splits, rows, keys] is for sums on "
+          "the way.")
       .def(
           "row_sums",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, Address out) {
@@ -196,13 +212,15 @@ void bind_cuda(nb::module_& module) {
       .def(
           "map",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int begin, int end,
-             Address out) {
+             float residual, Address out) {
             const cuda::Fused fused = fused_of(fuse, self.heads);
             nb::gil_scoped_release release;
-            self.map(fused, at<const float>(lse), begin, end, at<float>(out));
+            self.map(fused, at<const float>(lse), begin, end, residual, at<float>(out));
           },
-          "fuse"_a, "lse"_a, "begin"_a, "end"_a, "out"_a,
-          "out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.")
+          "fuse"_a, "lse"_a, "begin"_a, "end"_a, "residual"_a, "out"_a,
+          "out [end - begin, keys], float32: rows begin ... end - 1 of (1 - residual) map + "
+          "residual "
+          "identity.")
       .def(
           "map_pairs",
           [](const cuda::Layer& self, const std::string& fuse, Address lse, int begin, int end,
@@ -213,8 +231,8 @@ void bind_cuda(nb::module_& module) {
                            pairs_of(out));
           },
           "fuse"_a, "lse"_a, "begin"_a, "end"_a, "columns"_a, "residual"_a, "out"_a,
-          "The same rows of (1 - residual) map + residual identity, columns 0 ... columns - 1, as "
-          "pairs of bfloat16: out is (address, stride of rows, stride of parts).");
+          "The same rows, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride "
+          "of rows, stride of parts).");
   module.def(
       "cuda_multiplies_pairs", [](int device) { return cuda::multiplies_pairs(device); },
       "device"_a, "Whether a device multiplies matrices of pairs.");

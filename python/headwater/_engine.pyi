@@ -398,6 +398,11 @@ class CudaLayer:
 
     def __init__(self, device: int, stream: int, number: str, queries: tuple[int, int, int], keys: tuple[int, int, int], heads: int, groups: int, query_count: int, key_count: int, size: int, scale: float, causal: bool = False, window: int = 0, first: int = 0) -> None: ...
 
+    def batch(self, items: int, bytes: tuple[int, int, int, int]) -> None:
+        """
+        From now on so many texts at once. bytes: from the queries, keys, masks and biases of one item to those of the next. lse, weights, parts and out have an axis of items before all others, without gaps.
+        """
+
     def cap(self, cap: float) -> None:
         """Scores s become cap tanh(s / cap)."""
 
@@ -416,24 +421,24 @@ class CudaLayer:
         """out[h, i] = log sum_j exp(s_hij), float32, [heads, queries]."""
 
     def splits(self, fuse: str, rows: int) -> int:
-        """How many sums row() writes for each number."""
+        """How many sums through() makes for each number."""
 
-    def row(self, fuse: str, lse: int, rows: int, weights: int, begin: int, end: int, out: int) -> None:
+    def through(self, fuse: str, lse: int, rows: int, weights: int, begin: int, end: int, parts: int, residual: float, out: int) -> None:
         """
-        out [splits, rows, keys]: sums whose total is weights [rows, queries] times the fused map (of 'mean': times the sum of the heads). Only queries begin ... end - 1 have weights.
+        out [rows, keys]: weights [rows, queries] times (1 - residual) map + residual identity. Only queries begin ... end - 1 have weights. parts [splits, rows, keys] is for sums on the way.
         """
 
     def row_sums(self, fuse: str, lse: int, out: int) -> None:
         """out [queries]: the sums of the rows of the fused map."""
 
-    def map(self, fuse: str, lse: int, begin: int, end: int, out: int) -> None:
+    def map(self, fuse: str, lse: int, begin: int, end: int, residual: float, out: int) -> None:
         """
-        out [end - begin, keys], float32: rows begin ... end - 1 of the fused map.
+        out [end - begin, keys], float32: rows begin ... end - 1 of (1 - residual) map + residual identity.
         """
 
     def map_pairs(self, fuse: str, lse: int, begin: int, end: int, columns: int, residual: float, out: tuple[int, int, int]) -> None:
         """
-        The same rows of (1 - residual) map + residual identity, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride of rows, stride of parts).
+        The same rows, columns 0 ... columns - 1, as pairs of bfloat16: out is (address, stride of rows, stride of parts).
         """
 
 def cuda_multiplies_pairs(device: int) -> bool:

@@ -22,6 +22,7 @@ HOPPER = [("ELEMENT=0", "SIZE=128", "ROWS=1", "TILE=128", "STAGES=4"),
 CASES = [(chip, "row.cu", one) for chip in CHIPS for one in ROW] + \
     [(chip, "log_sum_exp.cu", one) for chip in CHIPS for one in SUMS] + \
     [(chip, "map.cu", one) for chip in CHIPS for one in MAP] + \
+    [(chip, "total.cu", ()) for chip in CHIPS] + \
     [("sm_90a", "row_hopper.cu", one) for one in HOPPER] + \
     [("sm_90a", "product_hopper.cu", ("STAGES=3", f"PAIRS={pairs}")) for pairs in (0, 1)]
 

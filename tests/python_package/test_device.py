@@ -142,3 +142,26 @@ def test_a_cuda_device_keeps_its_tensors(layers):
         pytest.skip("no CUDA device")
     result = hw.rollout([layer.cuda() for layer in layers])
     assert result.values.is_cuda and (result.values.cpu() - hw.rollout(layers).values).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("words", [dict(row=2), dict(row=[4, 0]), dict(row="mean"), dict(row=1, preset="metrics"),
+                                   dict(row=3, residual=0.2, layers="1:4"), dict(row=5, residual=0, discard=0.95)], ids=str)
+def test_rows_of_all_top_layers_go_down_beside_each_other(monkeypatch, layers, words):
+    from headwater.torch import device, maps
+    from headwater.torch.rows import Rows
+    want, folded = hw.rollout(layers, by_layer=True, **words), []
+
+    def fold(item, layer, rows, options, as_it_is, given):
+        """As the kernels do it: rows, not maps."""
+        map, gone = device.prepared_layer(made[0], item, options, layer, as_it_is)
+        folded.append(layer)
+        return Rows(rows.values @ map, 0, map.shape[0], rows.empty + gone, exact=False)
+
+    made, maps_of = [], maps.maps_of
+    monkeypatch.setattr(maps, "maps_of", lambda *given, **asked: made.append(maps_of(*given, **asked)) or made[0])
+    monkeypatch.setattr(maps.Maps, "fold", None, raising=False)
+    original = maps.Maps.__init__
+    monkeypatch.setattr(maps.Maps, "__init__", lambda self, *given, **asked: original(self, *given, **asked, fold=fold))
+    found = device_method("rollout", layers, by_layer=True, **words)
+    assert len(folded) == len(want.by_layer) and found.by_layer == want.by_layer and found.notes == want.notes
+    assert found.values.shape == want.values.shape and (found.values - want.values).abs().max() < LIMIT

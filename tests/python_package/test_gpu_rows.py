@@ -177,7 +177,8 @@ def captured(name, dtype, side="right"):
 WORDS = [{}, dict(row=0), dict(row=3), dict(row="mean"), dict(preset="metrics"), dict(residual=0), dict(residual=0.2),
          dict(fuse="max"), dict(fuse="min", residual=0), dict(head=1), dict(head=-1), dict(layers="1:2"),
          dict(empty="zero"), dict(residual=0, divide="changed"), dict(residual=0, divide="changed", fuse="max"),
-         dict(discard=0.3)]
+         dict(discard=0.3), dict(by_layer=True), dict(by_layer=True, row=2, preset="metrics"),
+         dict(by_layer=True, row=[4, 1], residual=0.3, layers="1:3"), dict(by_layer=True, row="mean", fuse="max")]
 
 
 @pytest.mark.parametrize("name", TEXT)
@@ -270,7 +271,9 @@ def test_queries_and_keys_on_the_host_change_no_number(monkeypatch):
 
 def test_a_row_that_is_not_finite_is_the_error_that_it_was():
     seen = captured("llama", torch.float32)
-    seen._answer().records[0].q[0, 0, 2] = float("nan")
+    record = seen._answer().records[0]
+    record.q[0, 0, 2] = float("nan")
+    record.note_state()  # as if the model had computed it
     with pytest.raises(hw.Error, match="row 2 of item 0 holds a number that is not finite"):
         seen.rollout(row=-1, item=0)
     assert bool(torch.isfinite(seen.rollout(row=-1, item=0, nan="identity").values).all())

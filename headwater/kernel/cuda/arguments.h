@@ -11,8 +11,13 @@ struct Added {
   int kind;
 };
 
-/// One layer of one text: queries [heads, queries, size] and keys [heads / group, keys, size] whose
-/// last axis is contiguous. Query i stands at key first + i.
+/// From one item of a batch to the next, in bytes; 0 repeats what there is.
+struct Items {
+  long long q, k, lse, weights, out, mask, bias;
+};
+
+/// One layer of one text, or of a batch of texts of one length: queries [heads, queries, size] and
+/// keys [heads / group, keys, size] whose last axis is contiguous. Query i stands at key first + i.
 struct Arguments {
   const void *q, *k;
   long long q_head, q_row, k_head, k_row;  // strides, in numbers
@@ -31,6 +36,16 @@ struct Arguments {
   int causal, window;
   float scale, softcap;
   Added mask, bias;
+  Items items;
+};
+
+/// What some rows are after a layer: share times the sum of `parts`, and residual times `weights`.
+struct Total {
+  const float *parts, *weights;  // [items, splits, count], [items, count]
+  float* out;                    // [items, count]
+  long long count;
+  int splits;
+  float share, residual;
 };
 
 /// A product of [rows, n] and [n, n], for a kernel that copies both by maps of their tiles.

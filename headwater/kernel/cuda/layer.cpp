@@ -12,6 +12,7 @@ namespace {
 // The sizes of tiles, as in tile.cuh and row_hopper.cu.
 constexpr int tile_columns = 64, rows_of_a_warp = 16, threads_of_a_warp = 32;
 constexpr int row_warps = 4, map_warps = 8, map_warps_float32 = 4;
+constexpr int total_threads = 256;
 constexpr int hopper_keys = 256, hopper_threads = 384, hopper_shared = 200 << 10;
 
 int bytes_of(Number number) { return number == Number::float32 ? 4 : 2; }
@@ -34,8 +35,9 @@ bool has_extra(const Arguments& a) {
 // Hopper's own instructions take plain attention of 16-bit numbers, and heads of these sizes.
 bool on_hopper(const Layer& layer, Reduce how) {
   const Device& on = device(layer.device);
-  return on.major == 9 && on.minor == 0 && layer.number != Number::float32 && how == Reduce::sum &&
-         (layer.size == 64 || layer.size == 128) && !has_extra(layer.arguments) && aligned(layer);
+  return on.major == 9 && on.minor == 0 && layer.items == 1 && layer.number != Number::float32 &&
+         how == Reduce::sum && (layer.size == 64 || layer.size == 128) &&
+         !has_extra(layer.arguments) && aligned(layer);
 }
 
 Variant variant_of(const Layer& layer, const char* source, int warps) {
@@ -66,7 +68,10 @@ Variant row_variant(const Layer& layer, Reduce how, int rows, bool queries_stay)
 void start(const Layer& layer, const Variant& variant, unsigned x, unsigned y, int threads,
            void** arguments) {
   launch(kernel_for(layer.device, variant),
-         {{x, y, 1}, static_cast<unsigned>(threads), variant.shared_bytes, layer.stream},
+         {{x, y, static_cast<unsigned>(layer.items)},
+          static_cast<unsigned>(threads),
+          variant.shared_bytes,
+          layer.stream},
          arguments);
 }
 
@@ -93,6 +98,15 @@ void start_on_hopper(const Layer& layer, Arguments a, int rows) {
         hopper_threads, words);
 }
 
+long long bytes_of_floats(long long count) { return count * static_cast<long long>(sizeof(float)); }
+
+// Gives a layer the logarithms, [items, heads, queries]; the kernels that use them only read.
+void take_sums(Arguments& a, const float* lse, int heads) {
+  a.lse = const_cast<float*>(lse);
+  a.lse_head = a.queries;
+  a.items.lse = bytes_of_floats(static_cast<long long>(heads) * a.queries);
+}
+
 // Rows begin ... end - 1 of the map of some heads.
 Arguments map_arguments(const Layer& layer, const Fused& fused, const float* lse, int begin,
                         int end) {
@@ -101,8 +115,7 @@ Arguments map_arguments(const Layer& layer, const Fused& fused, const float* lse
       fused.end > layer.heads)
     fail("map kernel: rows {} to {}, heads {} to {} do not fit {} queries and {} heads", begin, end,
          fused.begin, fused.end, a.queries, layer.heads);
-  a.lse = const_cast<float*>(lse);
-  a.lse_head = a.queries;
+  take_sums(a, lse, layer.heads);
   a.query_begin = begin;
   a.query_end = end;
   a.head_begin = fused.begin;
@@ -126,8 +139,7 @@ void start_map(const Layer& layer, Reduce how, Arguments a, bool pairs, int colu
 
 void Layer::log_sum_exp(float* lse) const {
   Arguments a = arguments;
-  a.lse = lse;
-  a.lse_head = a.queries;
+  take_sums(a, lse, heads);
   a.head_begin = 0;
   a.head_end = heads;
   Variant variant = variant_of(*this, "log_sum_exp.cu", row_warps);
@@ -142,7 +154,7 @@ int Layer::splits(const Fused& fused, int rows) const {
   if (fused.how != Reduce::sum) return 1;
   if (rows <= most_rows && on_hopper(*this, fused.how)) return count;
   // Enough blocks to keep every multiprocessor busy while the longest ones of a causal layer run.
-  const int wanted = 8 * cuda::device(device).multiprocessors;
+  const int wanted = (8 * cuda::device(device).multiprocessors + items - 1) / items;
   const int tiles = static_cast<int>(blocks_for(arguments.keys, rows_of_a_warp * row_warps));
   const int each = std::max(1, count / std::max(1, (wanted + tiles - 1) / tiles));
   return (count + each - 1) / each;
@@ -154,15 +166,14 @@ void Layer::row(const Fused& fused, const float* lse, const Rows& rows) const {
     fail("row kernel: {} rows, heads {} to {}, queries {} to {} do not fit {} heads and {} queries",
          rows.count, fused.begin, fused.end, rows.begin, rows.end, heads, arguments.queries);
   Arguments a = arguments;
-  a.lse = const_cast<float*>(lse);  // this kernel only reads it
-  a.lse_head = a.queries;
+  take_sums(a, lse, heads);
   a.weights = rows.weights;
   a.weights_row = a.queries;
   a.query_begin = rows.begin;
   a.query_end = rows.end;
   a.head_begin = fused.begin;
   a.head_end = fused.end;
-  a.out = rows.out;
+  a.out = rows.parts;
   a.out_row = a.keys;
   a.out_split = static_cast<long long>(rows.count) * a.keys;
   if (on_hopper(*this, fused.how)) {
@@ -171,15 +182,39 @@ void Layer::row(const Fused& fused, const float* lse, const Rows& rows) const {
   }
   const int parts = splits(fused, rows.count);
   a.heads_per_split = (fused.end - fused.begin + parts - 1) / parts;
+  a.items.weights = bytes_of_floats(static_cast<long long>(rows.count) * a.queries);
+  a.items.out = bytes_of_floats(a.out_split * parts);
   void* words[] = {&a};
   start(*this, row_variant(*this, fused.how, rows.count, false), static_cast<unsigned>(parts),
         blocks_for(a.keys, rows_of_a_warp * row_warps), row_warps * threads_of_a_warp, words);
 }
 
+void Layer::through(const Fused& fused, const float* lse, const Rows& rows, float residual,
+                    float* out) const {
+  if (arguments.queries != arguments.keys)
+    fail("row kernel: {} queries and {} keys, expected as many", arguments.queries, arguments.keys);
+  row(fused, lse, rows);
+  const int heads_added = fused.how == Reduce::sum ? fused.end - fused.begin : 1;
+  Total total = {rows.parts,
+                 rows.weights,
+                 out,
+                 static_cast<long long>(rows.count) * arguments.keys,
+                 splits(fused, rows.count),
+                 (1 - residual) / static_cast<float>(heads_added),
+                 residual};
+  void* words[] = {&total};
+  const Variant variant = {"total.cu", {}, 0};
+  launch(kernel_for(device, variant),
+         {{blocks_for(rows.count * arguments.keys, total_threads), static_cast<unsigned>(items), 1},
+          total_threads,
+          0,
+          stream},
+         words);
+}
+
 void Layer::row_sums(Reduce how, const float* lse, float* out) const {
   Arguments a = arguments;
-  a.lse = const_cast<float*>(lse);
-  a.lse_head = a.queries;
+  take_sums(a, lse, heads);
   a.head_begin = 0;
   a.head_end = a.heads_per_split = heads;
   a.out = out;
@@ -188,10 +223,13 @@ void Layer::row_sums(Reduce how, const float* lse, float* out) const {
         blocks_for(a.queries, rows_of_a_warp * row_warps), row_warps * threads_of_a_warp, words);
 }
 
-void Layer::map(const Fused& fused, const float* lse, int begin, int end, float* out) const {
+void Layer::map(const Fused& fused, const float* lse, int begin, int end, float residual,
+                float* out) const {
   Arguments a = map_arguments(*this, fused, lse, begin, end);
   a.out = out;
   a.out_row = a.keys;
+  a.items.out = bytes_of_floats(static_cast<long long>(end - begin) * a.keys);
+  a.residual = residual;
   start_map(*this, fused.how, a, false, a.keys);
 }
 

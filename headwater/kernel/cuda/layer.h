@@ -1,4 +1,5 @@
-// One layer of attention on a GPU, for 16-bit and 32-bit queries and keys that PyTorch holds.
+// One layer of attention on a GPU, for 16-bit and 32-bit queries and keys that PyTorch holds: of
+// one text, or of several of the same length at once.
 //
 //   F[i, j] = fuse_h exp(s_hij - lse_hi),  lse_hi = log sum_j exp(s_hij)
 //
@@ -24,39 +25,48 @@ struct Fused {
   int begin = 0, end = 0;
 };
 
-/// One layer of one text on one device. The caller owns all memory, which is on that device, and
-/// keeps it until the stream has passed the launches. `arguments` holds what describes the layer;
-/// the functions set the rest. They throw Error if a kernel cannot be compiled or started.
+/// One layer on one device; of a batch, [items] comes before the axes of what is given and written.
+/// The caller owns all memory, which is on that device, and keeps it until the stream has passed
+/// the launches. `arguments` holds what describes the layer; the functions set the rest. They throw
+/// Error if a kernel cannot be compiled or started.
 struct Layer {
   int device = 0;
   Number number = Number::bfloat16;
   int size = 0;   // of a head
   int heads = 0;  // of the queries
+  int items = 1;
   void* stream = nullptr;
   Arguments arguments = {};
 
   /// Writes lse [heads, queries] for all heads.
   void log_sum_exp(float* lse) const;
 
-  /// How many sums row() writes for each number, which the caller adds up: the splits of `out`.
+  /// How many sums row() writes for each number: the splits of `parts`.
   int splits(const Fused& fused, int rows) const;
 
   struct Rows {
     int count = 1;                   // at most most_rows
     const float* weights = nullptr;  // v [count, queries]
     int begin = 0, end = 0;          // the queries that have weights other than 0
-    float* out = nullptr;            // [splits, count, keys]
+    float* parts = nullptr;          // [splits, count, keys]
   };
-  /// v F. For Reduce::sum it is with the sum of the heads, not their mean.
+  /// The parts of v F. For Reduce::sum it is with the sum of the heads, not their mean.
   void row(const Fused& fused, const float* lse, const Rows& rows) const;
 
-  /// The sum of each row of F, for maximum and minimum of all heads: out [queries].
+  /// v ((1 - residual) F + residual I), where Reduce::sum is the mean: out [count, keys]. Needs as
+  /// many keys as queries.
+  void through(const Fused& fused, const float* lse, const Rows& rows, float residual,
+               float* out) const;
+
+  /// The sum of each row of F, for maximum and minimum of all heads: out [queries]. Of one item.
   void row_sums(Reduce how, const float* lse, float* out) const;
 
-  /// Rows begin ... end - 1 of F, where Reduce::sum is the mean: out [end - begin, keys].
-  void map(const Fused& fused, const float* lse, int begin, int end, float* out) const;
+  /// Rows begin ... end - 1 of (1 - residual) F + residual I, where Reduce::sum is the mean: out
+  /// [end - begin, keys].
+  void map(const Fused& fused, const float* lse, int begin, int end, float residual,
+           float* out) const;
 
-  /// The same rows of (1 - residual) F + residual I, columns 0 ... columns - 1 of them, as pairs.
+  /// The same rows, columns 0 ... columns - 1 of them, as pairs. Of one item.
   void map_pairs(const Fused& fused, const float* lse, int begin, int end, int columns,
                  float residual, const Pairs& out) const;
 };

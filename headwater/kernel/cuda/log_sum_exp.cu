@@ -2,7 +2,7 @@
 //
 // A block has some queries of one head and goes over the keys that they see. Every thread keeps the
 // largest score so far and the sum relative to it, of its own columns; the four threads of a row
-// combine theirs at the end. Blocks: heads x query tiles.
+// combine theirs at the end. Blocks: heads x query tiles x items.
 #include "scores.cuh"
 #include "tile.cuh"
 
@@ -24,7 +24,8 @@ struct Sum {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(threads) log_sum_exp(const Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads) log_sum_exp(const Arguments all) {
+  const Arguments a = of_item(all);
   extern __shared__ __align__(16) unsigned char memory[];
   Element* const stay = reinterpret_cast<Element*>(memory);
   Element* const move = stay + tile_rows * row_size;

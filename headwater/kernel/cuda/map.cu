@@ -2,7 +2,7 @@
 // (1 - residual) F + residual I.
 //
 // A block has a tile of the map and goes over the heads; heads x n x n never exists. A tile above
-// the diagonal of a causal map is written as zeros. Blocks: key tiles x query tiles. Macros: FUSE 0
+// the diagonal of a causal map is written as zeros. Blocks: key tiles x query tiles x items. Macros: FUSE 0
 // mean, 1 maximum, 2 minimum; PAIRS 1 writes pairs, 0 float32.
 #include "pairs.cuh"
 #include "scores.cuh"
@@ -41,7 +41,8 @@ __device__ void write(const Arguments& a, int query, int key, float left, float 
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(threads) map(const Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads) map(const Arguments all) {
+  const Arguments a = of_item(all);
   extern __shared__ __align__(16) unsigned char memory[];
   Element* const queries = reinterpret_cast<Element*>(memory);  // two tiles
   Element* const keys = queries + 2 * query_tile;               // two tiles

@@ -5,7 +5,7 @@
 // The mean goes head by head, and each of `splits` blocks takes some heads and writes a sum of its
 // own: nothing is added in memory, so the bits are the same every time. Maximum and minimum need all
 // heads of a place at once: the heads are the inner loop, and there is one split.
-// Blocks: splits x tiles of keys. Macros: ROWS; FUSE 0 sum, 1 maximum, 2 minimum; STAY 0 keys, 1
+// Blocks: splits x tiles of keys x items. Macros: ROWS; FUSE 0 sum, 1 maximum, 2 minimum; STAY 0 keys, 1
 // queries.
 #include "scores.cuh"
 #include "tile.cuh"
@@ -132,7 +132,8 @@ __device__ void add(const Shared& in, int stage, const float (&fused)[8][4], flo
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(threads) row(const Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads) row(const Arguments all) {
+  const Arguments a = of_item(all);
   extern __shared__ __align__(16) unsigned char memory[];
   Shared in;
   in.stay = reinterpret_cast<Element*>(memory);

@@ -25,6 +25,24 @@ __device__ inline float from_float16(unsigned short bits) {
   return y;
 }
 
+template <class T>
+__device__ inline T* moved(T* from, long long bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<unsigned long long>(from) + bytes);
+}
+
+/// The arguments of the item that a block works on: blockIdx.z of a batch.
+__device__ inline Arguments of_item(Arguments a) {
+  const long long item = blockIdx.z;
+  a.q = moved(a.q, item * a.items.q);
+  a.k = moved(a.k, item * a.items.k);
+  a.lse = moved(a.lse, item * a.items.lse);
+  a.weights = moved(a.weights, item * a.items.weights);
+  a.out = moved(a.out, item * a.items.out);
+  a.mask.data = moved(a.mask.data, item * a.items.mask);
+  a.bias.data = moved(a.bias.data, item * a.items.bias);
+  return a;
+}
+
 /// What a mask or a bias adds to the score of a place.
 __device__ inline float added(const Added& from, int head, int query, int key) {
   const long long at = head * from.head + query * from.query + key * from.key;

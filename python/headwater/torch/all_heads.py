@@ -12,7 +12,7 @@ from torch import Tensor
 from ..errors import Error
 from ..saved import Output, write_whole
 from .answer import Answer
-from .record import PassingOn
+from .passing_on import PassingOn
 
 
 def each_layer(found: Answer, item: int) -> Iterator[tuple[int, Tensor]]:

@@ -15,11 +15,11 @@ from ..errors import Error
 from ..image import ImageTokens, named
 from ..source import Source, read_words
 from .images import places_of
-from .kernels import Layer, multiplies_pairs, sums_to_one
+from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
 from .maps import Maps, Rows
 from .padding import ids_of, names_of, real_positions, words_of
 from .blocks import Positions
-from .record import Record
+from .record import Record, need_numbers
 from .rows import Rows as FewRows, fold
 from .layers import check_shapes, layers_of
 from .stacks import Run, choose, config_of, run_of
@@ -96,8 +96,8 @@ class Answer:
 
     def maps(self) -> Maps:
         """For torch, on a device."""
-        for record in self.records if self.device.type == "cuda" else []:
-            record.need_numbers()  # kernels use queries and keys without checks
+        if self.device.type == "cuda":
+            need_numbers(self.records)  # kernels use queries and keys without checks
 
         def lower(item: int) -> bool:
             return all(record.looks_back(item, self.real[item]) for record in self.records)
@@ -114,12 +114,16 @@ class Answer:
             record, keep = self.records[layer], self.real[item]
             return Layer(record, item, keep if keep is None else keep.to(record.device))
 
+        def batch(items: range, layer: int, padding: Tensor | None) -> Layer:
+            return Batch(self.records[layer], items, padding)
+
         one_place = len({record.device for record in self.records}) == 1
         multiplies = one_place and self.device.type == "cuda" and all(sums_to_one(record) for record in self.records)
         return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
                     coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
-                    images=self.images,
+                    images=self.images, real=self.real,
+                    batches=batch if one_place and all(map(serves_batches, self.records)) else None,
                     fold=folded if self.device.type == "cuda" else None,
                     kernels=kernel if multiplies and multiplies_pairs(self.device) else None)
 

@@ -81,6 +81,11 @@ def heads_of(fuse: str, heads: int) -> range:
     return range(head % heads, head % heads + 1)
 
 
+def counted_head(fuse: str, heads: int) -> str:
+    """The fusion, with a head counted from the first, as kernels take it. Raises if there is no such head."""
+    return f"head:{heads_of(fuse, heads).start}" if fuse.startswith("head:") else fuse
+
+
 def mend(map: Tensor, first: int, row: int, mended: dict[int, int]) -> Tensor:
     """Replaces rows that hold NaN by the identity's, in place: row r of [..., rows, keys] has its 1 in column first + r.
 

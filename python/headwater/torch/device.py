@@ -5,7 +5,7 @@ notes.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
 from .all_rows import all_rows
+from .batches import together
 from .products import product
 from .rows import Rows, first_rows, trusted
 
@@ -89,29 +90,48 @@ def prepared_layer(maps: Maps, item: int, words: Mapping[str, Any], layer: int,
     return map, torch.zeros((), dtype=torch.long, device=map.device) if as_it_is else prepare(map, words)
 
 
-def few_rows(maps: Maps, item: int, words: Mapping[str, Any], rows: list[int] | str, layers: range) -> Rows:
-    """Rows through all layers, by kernels that need no maps where there are some, else by one map at a time."""
+MOST_TOPS = 64  # rows of all top layers that go down together in a short text; in a longer one n / MOST_TOPS
+
+
+def few_rows(maps: Maps, item: int, words: Mapping[str, Any], rows: list[int] | str, layers: range,
+             by_layer: bool = False) -> Rows:
+    """Rows through all layers, by kernels that need no maps where there are some, else by one map at a time. By layer,
+    [layers, rows, n]: of each top layer.
+    """
     ways = [(True, True), (True, False), (False, False)] if maps.fold is not None else [(False, False)]
     for kernels, given in ways:
-        now = rows_by(maps, item, words, rows, layers, kernels, given)
+        now = rows_by(maps, item, words, rows, layers, kernels, given, by_layer)
         if not kernels or trusted(now):
             return now
     raise AssertionError
 
 
 def rows_by(maps: Maps, item: int, words: Mapping[str, Any], rows: list[int] | str, layers: range, kernels: bool,
-            given: bool) -> Rows:
+            given: bool, by_layer: bool) -> Rows:
     """`given`: sums of the forward pass may be used."""
-    n = len(maps.tokens[item])
-    now = first_rows(rows, n, maps.device)
+    n, from_below = len(maps.tokens[item]), words["preset"] == "metrics"
+    now = first = first_rows(rows, n, maps.device)
+    after = []
     for layer in layers:
-        as_it_is = words["preset"] == "metrics" and layer == min(layers)
+        if by_layer and not from_below and layer != layers[0]:
+            now = now.beside(first)  # this layer is a top layer too
+        as_it_is = from_below and layer == min(layers)
         folded = maps.fold(item, layer, now, words, as_it_is, given) if kernels and maps.fold is not None else None
         if folded is None:
             map, gone = prepared_layer(maps, item, words, layer, as_it_is)
             folded = Rows(now.values.to(map.device) @ map, 0, n, now.empty + gone, exact=False)
         now = folded
+        if by_layer and from_below:
+            after.append(now.values)
+    if by_layer:
+        now.values = torch.stack(after) if from_below else now.values.view(len(layers), -1, n).flip(0)
     return now
+
+
+def go_down_together(maps: Maps, rows: list[int] | str, n: int, layers: int) -> bool:
+    """Whether rows of all top layers go down beside each other sooner than the maps of all layers are multiplied."""
+    count = 1 if isinstance(rows, str) else len(rows)
+    return maps.fold is not None and count * layers <= max(MOST_TOPS, n // MOST_TOPS)
 
 
 def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
@@ -123,10 +143,11 @@ def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
     n = len(maps.tokens[item])
     total: Tensor | None = None
     empty: Any = 0
-    if not by_layer and (isinstance(rows, str) or len(rows) < n):
+    if go_down_together(maps, rows, n, end - begin) if by_layer else isinstance(rows, str) or len(rows) < n:
         order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
-        few = few_rows(maps, item, words, rows, order)
-        return [few.values.to(maps.device)], int(few.empty)
+        few = few_rows(maps, item, words, rows, order, by_layer)
+        values = few.values.to(maps.device)
+        return list(values) if by_layer else [values], int(few.empty)
     whole = None if by_layer else all_rows(maps, item, words, range(begin, end))
     if whole is not None:
         return [pick(whole, rows)], 0
@@ -174,24 +195,40 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
     item = rest.pop("item", None)
     maps = maps_of(attention, **rest)
     items = range(len(maps.tokens)) if item is None else [range(len(maps.tokens))[item]]
-    results, values = _engine.Results(), []
-    for k in items:
-        rows = options.rows(maps.tokens[k], maps.name)
+    asked = [options.rows(maps.tokens[k], maps.name) for k in items]
+
+    def made(place: int) -> tuple[list[Tensor], int]:
+        k, rows = items[place], asked[place]
         if method == "raw":
             map = maps.map(k, range(len(maps.heads))[layer], options.words()["fuse"])
-            matrices, empty = [pick(map, rows)], 0
-        elif method == "average":
-            matrices, empty = mean_of_layers(maps, k, options, rows)
-        else:
-            matrices, empty = roll(maps, k, options, rows, by_layer)
-        begin, end = options.range(len(maps.heads), maps.name)
+            return [pick(map, rows)], 0
+        return mean_of_layers(maps, k, options, rows) if method == "average" else roll(maps, k, options, rows, by_layer)
+
+    def result(made: Callable[[int], tuple[list[Tensor], int]]) -> Attribution:
+        return as_result(method, maps, items, asked, options, by_layer, maps.batch and item is None, one_row(words), made)
+
+    if method == "rollout" and not by_layer and len(items):
+        for found, right in together(maps, range(items[0], items[-1] + 1), options, asked):
+            whole = result(lambda place: ([found[place]], 0))  # while the GPU works
+            if bool(right):
+                return whole
+    return result(made)
+
+
+def as_result(method: str, maps: Maps, items: Sequence[int], asked: Sequence[list[int] | str], options: _engine.Options,
+              by_layer: bool, batch: bool, flat: bool, made: Callable[[int], tuple[list[Tensor], int]]) -> Attribution:
+    """What `made` makes of each item: its matrices, and how many rows were empty. `flat`: one row has no axis of its own."""
+    results, values = _engine.Results(), []
+    begin, end = options.range(len(maps.heads), maps.name)
+    for place, k in enumerate(items):
+        rows = asked[place]
+        matrices, empty = made(place)
         results.add(method, options, maps.tokens[k], [] if isinstance(rows, str) else rows,
                     list(range(begin, end)) if by_layer else [], maps.heads,
                     maps.notes(k) + ([_engine.empty_rows_note(empty, options)] if empty else []), maps.name, k,
                     len(maps.tokens), maps.padded)
         value = torch.stack(matrices) if by_layer else matrices[0]
-        values.append(value[..., 0, :] if one_row(words) and value.shape[-2] == 1 else value)
-    batch = maps.batch and item is None
+        values.append(value[..., 0, :] if flat and value.shape[-2] == 1 else value)
     kind = Kind(values[0])
     return DeviceAttribution(results, kind, batch=batch, values=kind.stack(values) if batch else values[0],
                              images=[maps.images[k] for k in items if maps.images])

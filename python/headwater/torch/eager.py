@@ -5,6 +5,7 @@ The weights [B, H, Q, K] are fused as they arrive. If only this capture asked fo
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Callable
 
 import torch
@@ -122,10 +123,16 @@ def looks_like_attention(part: Any) -> bool:
         bool((whole | broken).any())
 
 
+@lru_cache(maxsize=1024)
+def is_named_attention(kind: str) -> bool:
+    """Whether a class is named attention."""
+    return any(word in kind.lower() for word in KINDS)
+
+
 def likely(capture: Recording, like: Callable[[torch.nn.Module], bool] | None = None) -> list[torch.nn.Module]:
     """Modules named attention, the innermost of each branch; only those that are `like` it."""
     named = [module for module, name in capture._names.items()
-             if any(kind in type(module).__name__.lower() for kind in KINDS)
+             if is_named_attention(type(module).__name__)
              and not isinstance(module, torch.nn.MultiheadAttention) and (like is None or like(module))]
     inner = [module for module in named if not any(other is not module and other in set(module.modules())
                                                    for other in named)]

@@ -25,7 +25,8 @@ from .maps import Maps
 from .padding import told_mask
 from .products import float_product
 from .blocks import Positions, heads_of
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 
 if TYPE_CHECKING:
     from .recording import Recording

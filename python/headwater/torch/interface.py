@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
-from . import switches
+from . import patch, switches
 from .away import put_away
 from .by_formula import blocked, check_formula
-from .log_sums import kept_by
+from .log_sums import Asking
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
 
@@ -143,7 +143,7 @@ def wrapper(name: str, original: Callable[..., Any] | None) -> Callable[..., Any
             for thread in threads:
                 thread.deaf += 1
             try:
-                with kept_by(record):
+                with Asking(record, value, is_sdpa(original) and patch.serves_torchs_own()):
                     out, weights = function(module, query, key, value, attention_mask, **words)
             finally:
                 for thread in threads:

@@ -14,11 +14,14 @@ from torch import Tensor
 
 from .. import _engine
 from ..errors import Error
-from .blocks import Positions, heads_of
+from .blocks import Positions, counted_head
 from .pairs import Pairs
-from .record import PassingOn, Record
+from .places import number_of, stream_of
+from .passing_on import PassingOn
+from .record import Record
 
 NUMBERS = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32", torch.bool: "bool"}
+Heads3 = tuple[int, int, int]
 LARGEST_HEAD = 512  # bytes: more do not fit into shared memory
 
 _allowed = True
@@ -50,10 +53,6 @@ def _status(device: int) -> tuple[bool, str]:
         return False, "PyTorch was built without CUDA"
     _engine.cuda_look_for_compiler(compiler_paths())
     return _engine.cuda_status(device)
-
-
-def number_of(device: torch.device) -> int:
-    return torch.cuda.current_device() if device.index is None else device.index
 
 
 def status(device: torch.device) -> tuple[bool, str]:
@@ -107,14 +106,22 @@ def multiplies_pairs(device: torch.device) -> bool:
     return _engine.cuda_multiplies_pairs(number_of(device))
 
 
-def rows_of(heads: Tensor, real: Positions) -> Tensor:
-    """[H, n, d] of the real positions. Without a copy where they lie side by side, as in most padded batches."""
-    heads = heads.detach()
+def rows_of(heads: Tensor, item: int, real: Positions) -> tuple[Tensor, Heads3]:
+    """An item's [H, n, d] of the real positions, as what keeps it alive, and as (address, strides of heads and rows).
+
+    Without a copy where they lie side by side, as in most padded batches. Without views where nothing is left out: each
+    costs as much time as a small kernel.
+    """
+    if real is None and heads.stride(-1) == 1:
+        items, each, row, _ = heads.stride()
+        return heads, (heads.data_ptr() + item * items * heads.element_size(), each, row)
+    heads = heads[item].detach()
     if real is not None:
         first, count = int(real[0]), len(real)
         beside = int(real[-1]) - first + 1 == count
         heads = heads[:, first:first + count] if beside else heads[:, real]
-    return heads if heads.stride(-1) == 1 else heads.contiguous()
+    heads = heads if heads.stride(-1) == 1 else heads.contiguous()
+    return heads, (heads.data_ptr(), heads.stride(0), heads.stride(1))
 
 
 def as_added(added: Tensor, item: int, real: Positions) -> tuple[Tensor, tuple[int, str, int, int, int]]:
@@ -130,32 +137,35 @@ class Layer:
     """One item of a record, for the kernels."""
 
     def __init__(self, record: Record, item: int, real: Positions):
-        self.record, device = record, record.device
         plain, causal, window = record.sight(item, real, real)
         if not plain:
             causal, window = (record.causal, record.window) if record.mask is None else (False, 0)
-        self.causal, self.window = causal, window
-        query, key = rows_of(record.q[item], real), rows_of(record.k[item], real)
-        self.heads, self.n, size = query.shape
-        self._call = _engine.CudaLayer(
-            number_of(device), torch.cuda.current_stream(device).cuda_stream, NUMBERS[query.dtype],
-            (query.data_ptr(), query.stride(0), query.stride(1)), (key.data_ptr(), key.stride(0), key.stride(1)),
-            self.heads, key.shape[0], self.n, self.n, size, float(record.scale), causal, window, 0)
+        self._begin(record, item, real, causal, window, [] if plain else ["mask", "bias"])
+        # The forward pass's sums are over the same keys if nothing is left out, or only what no row sees.
+        prefix = real is None or causal and plain and int(real[-1]) + 1 == len(real)
+        self._given = record.lse[item, :, :self.n] if record.lse is not None and prefix else None
+
+    def _begin(self, record: Record, item: int, real: Positions, causal: bool, window: int, added: list[str]) -> None:
+        self.record, self.causal, self.window = record, causal, window
+        (query, queries), (key, keys) = rows_of(record.q, item, real), rows_of(record.k, item, real)
+        self.heads, self.n, size = query.shape[-3:]
+        number = number_of(record.device)
+        self._call = _engine.CudaLayer(number, stream_of(number), NUMBERS[query.dtype], queries, keys, self.heads,
+                                       key.shape[-3], self.n, self.n, size, float(record.scale), causal, window, 0)
         self._alive: list[Tensor] = [query, key]
+        self._items: tuple[int, ...] = ()  # the axis of a batch, which comes before all others
+        self._lse: Tensor | None = None
         if record.softcap is not None:
             self._call.cap(float(record.softcap))
-        for name, added in (("bias", record.bias), ("mask", None if plain else record.mask)):
-            if added is not None:
-                part, told = as_added(added, item, real)
+        for name in added:
+            tensor = getattr(record, name)
+            if tensor is not None:
+                part, told = as_added(tensor, item, real)
                 self._alive.append(part)
                 getattr(self._call, name)(told)
         if record.sinks is not None:
             self._sinks = record.sinks.detach().float().contiguous()
             self._call.sinks(self._sinks.data_ptr())
-        # The forward pass's sums are over the same keys if nothing is left out, or only what no row sees.
-        prefix = real is None or causal and plain and int(real[-1]) + 1 == len(real)
-        self._given = record.lse[item][:, :self.n] if record.lse is not None and prefix else None
-        self._lse: Tensor | None = None
 
     def lse(self, given: bool) -> Tensor:
         """log sum_j exp(s_hij), [H, n]: the forward pass's where `given` and there is one, else from one more pass."""
@@ -163,25 +173,30 @@ class Layer:
             if given and self._given is not None:
                 self._lse = self._given.contiguous()
             else:
-                self._lse = torch.empty(self.heads, self.n, device=self.record.device)
+                self._lse = torch.empty(*self._items, self.heads, self.n, device=self.record.device)
                 self._call.log_sum_exp(self._lse.data_ptr())
         return self._lse
 
-    def times(self, weights: Tensor, fuse: str, begin: int, end: int, given: bool = True) -> Tensor:
-        """weights [R, n] float32 times the fused map, [R, n]. Only queries begin ... end - 1 have weights."""
-        lse, weights = self.lse(given), weights.contiguous()
-        pieces = []
-        for some in torch.split(weights, _engine.cuda_most_rows):
-            out = torch.empty(self._call.splits(fuse, len(some)), len(some), self.n, device=weights.device)
-            self._call.row(fuse, lse.data_ptr(), len(some), some.data_ptr(), begin, end, out.data_ptr())
-            pieces.append(out.sum(0) if len(out) > 1 else out[0])
-        total = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
-        return total.div_(self.heads) if fuse == "mean" else total
+    def times(self, weights: Tensor, fuse: str, begin: int, end: int, given: bool = True,
+              residual: float = 0.0) -> Tensor:
+        """weights [R, n] float32 times (1 - residual) map + residual identity, [R, n].
 
-    def map(self, fuse: str, rows: range, given: bool = True) -> Tensor:
-        """Some rows of the fused map, [rows, n] float32."""
-        out = torch.empty(len(rows), self.n, device=self.record.device)
-        self._call.map(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, out.data_ptr())
+        Only queries begin ... end - 1 have weights.
+        """
+        lse, most, made = self.lse(given), _engine.cuda_most_rows, []
+        for some in [weights] if weights.shape[-2] <= most else torch.split(weights, most, -2):
+            some, count = some.contiguous(), some.shape[-2]
+            out = torch.empty_like(some)
+            parts = torch.empty(self._call.splits(fuse, count) * some.numel(), device=some.device)
+            self._call.through(fuse, lse.data_ptr(), count, some.data_ptr(), begin, end, parts.data_ptr(), residual,
+                               out.data_ptr())
+            made.append(out)
+        return made[0] if len(made) == 1 else torch.cat(made, -2)
+
+    def map(self, fuse: str, rows: range, given: bool = True, residual: float = 0.0) -> Tensor:
+        """Some rows of (1 - residual) map + residual identity, [rows, n] float32."""
+        out = torch.empty(*self._items, len(rows), self.n, device=self.record.device)
+        self._call.map(fuse, self.lse(given).data_ptr(), rows.start, rows.stop, residual, out.data_ptr())
         return out
 
     def map_pairs(self, fuse: str, rows: range, columns: int, residual: float, given: bool, out: Pairs) -> None:
@@ -203,6 +218,37 @@ class Layer:
         return left.mean(0) if fuse == "mean" else left[int(fuse[5:])]
 
 
+class Batch(Layer):
+    """Some items of a record at once, at their padded length: weights, maps and rows get an axis of items before theirs.
+    The rows of `padding` [items, n] are 0: they may see nothing, and what they give then is not a number.
+    """
+
+    def __init__(self, record: Record, items: range, padding: Tensor | None):
+        causal, window = (record.causal, record.window) if record.mask is None else (False, 0)
+        self._begin(record, items.start, None, causal, window, ["mask", "bias"])
+        steps = [0 if one is None or one.shape[0] == 1 else one.stride(0) * one.element_size()
+                 for one in (record.q, record.k, record.mask, record.bias)]
+        self._call.batch(len(items), (steps[0], steps[1], steps[2], steps[3]))
+        self._items = (len(items),)
+        self._given = None if record.lse is None else record.lse[items.start:items.stop]
+        self._padding = padding
+
+    def lse(self, given: bool) -> Tensor:
+        before, lse = self._lse, super().lse(given)
+        if before is None and self._padding is not None:
+            self._lse = lse = lse.masked_fill(self._padding[:, None], torch.inf)  # exp(s - inf) is 0
+        return lse
+
+
+def serves_batches(record: Record) -> bool:
+    """Whether the kernels take several items of a record at once, and the rows of their maps sum to 1.
+
+    Queries and keys in the host's memory are not fetched to find out: there, `query` has no strides.
+    """
+    query, key = record.query, record.key
+    return sums_to_one(record) and query is not None and key is not None and query.stride(-1) == 1 == key.stride(-1)
+
+
 def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -> Tensor | None:
     """Some rows of a record's fused map, [rows, n] float32; None if torch must make them.
 
@@ -211,8 +257,7 @@ def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -
     """
     if not rows or not serves(record) or record.lse is None and len(rows) < record.queries // 2:
         return None
-    heads = heads_of(fuse, record.heads)
-    fuse = f"head:{heads.start}" if fuse.startswith("head:") else fuse
+    fuse = counted_head(fuse, record.heads)
     believed = record.lse is not None and fuse not in ("max", "min")
     try:
         made = Layer(record, item, real).map(fuse, rows, believed)

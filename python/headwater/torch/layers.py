@@ -5,7 +5,8 @@ import torch
 
 from ..errors import Error
 from .mixing import beside, mixes
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 from .stacks import NUMBER, Run, config_of
 
 

@@ -14,6 +14,7 @@ from ..errors import Error
 from ..image import ImageTokens
 from ..protocols import Recorded
 from ..source import from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
+from .blocks import Positions
 from .device import fused
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ class Maps:
     fold: Fold | None = None  # rows through a layer without its map; returns None where it needs the map
     # Item and layer as headwater's kernels take them, if they can multiply maps; rows of the maps sum to 1, or are NaN.
     kernels: Callable[[int, int], Layer] | None = None
+    # Items and layer as they take them, and [items, n] what is padding; where they serve all layers and rows sum to 1.
+    batches: Callable[[range, int, Tensor | None], Layer] | None = None
+    real: list[Positions] = field(default_factory=list)  # the real positions of each item; empty if all are
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))

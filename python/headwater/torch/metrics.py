@@ -22,7 +22,8 @@ from .device import prepare
 from .padding import real_positions
 from .passes import Pass
 from .blocks import Positions
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 from .stacks import owner_of
 
 

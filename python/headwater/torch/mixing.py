@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import torch
@@ -82,9 +83,16 @@ def beside(layers: list[torch.nn.Module], own: set[str]) -> list[str]:
 def parts_beside(module: torch.nn.Module) -> list[torch.nn.Module]:
     """The parts of a module that mix tokens and are in no other such part."""
     found = []
-    for part in module.children():
-        found += [part] if is_wide(part) or BESIDE.search(type(part).__name__) else parts_beside(part)
+    for part in module._modules.values():
+        if part is not None:
+            found += [part] if is_wide(part) or is_beside(type(part).__name__) else parts_beside(part)
     return found
+
+
+@lru_cache(maxsize=1024)
+def is_beside(kind: str) -> bool:
+    """Whether a class mixes tokens in another way than attention, by its name."""
+    return BESIDE.search(kind) is not None
 
 
 def is_wide(module: torch.nn.Module) -> bool:

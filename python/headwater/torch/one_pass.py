@@ -31,7 +31,7 @@ def serves(record: Record, value: Tensor) -> bool:
     """
     query, key = record.q, record.k
     tensors = (query, key, value)
-    if any(type(one) is not torch.Tensor or one.dtype != torch.float32 or one.device.type != "cpu" for one in tensors):
+    if query.is_cuda or any(type(one) is not torch.Tensor or one.dtype != torch.float32 or one.device.type != "cpu" for one in tensors):
         return False
     if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
         return False

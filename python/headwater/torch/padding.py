@@ -86,7 +86,8 @@ def real_positions(record: Record, told: Sequence[dict[str, Any]], given: Any) -
             mask = ~unseen
     if mask is None:
         return [None] * items, notes
-    return [None if bool(row.all()) else row.nonzero()[:, 0] for row in mask], notes
+    there = mask.cpu()  # once, as each look at a GPU's memory waits for it
+    return [None if bool(row.all()) else row.nonzero()[:, 0].to(device) for row in there], notes
 
 
 def lengths(real: list[Positions], length: int) -> list[int]:
@@ -116,7 +117,8 @@ def words_of(tokens: Sequence[Any] | None, real: list[Positions], length: int,
     sizes = lengths(real, length)
     lists = token_lists(tokens)
     if not lists:
-        return named or [[str(j) for j in range(size)] for size in sizes]
+        numbers = [str(j) for j in range(length)]
+        return named or [numbers[:size] for size in sizes]
     if len(lists) not in (1, len(real)):
         raise Error(f"capture: {len(lists)} lists of tokens were given, expected {len(real)}, one for each item; give "
                     "one list, or one for each")

@@ -12,6 +12,7 @@ import sys
 import threading
 import weakref
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Callable, Iterator, Mapping
 
 import torch
@@ -24,15 +25,16 @@ NOT_ATTENTION = ("adapter", "norm", "output", "embed", "dropout", "pool", "mask"
 MASKS = ("attention_mask", "padding_mask")  # not 0: real
 INVERTED = ("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask")  # true, or below 0: padding
 CROSS = re.compile(r"cross|encdec|encoder_attn|enc_attn|encoder_decoder_attn", re.IGNORECASE)
-ACROSS = ("key_value_states", "encoder_hidden_states", "cross_attention_states")  # what only cross attention is given
-NAMES = (*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions",
-         "image_grid_thw", "video_grid_thw", "image_sizes")
+ACROSS = frozenset(("key_value_states", "encoder_hidden_states", "cross_attention_states"))  # what only cross attention is given
+NAMES = frozenset((*MASKS, *INVERTED, "input_ids", "decoder_attention_mask", "output_attentions",
+                   "image_grid_thw", "video_grid_thw", "image_sizes"))
+ABSENT = object()
 
 
 class Frame:
     """One call of a module."""
 
-    __slots__ = ("module", "name", "args", "words", "number", "above", "inside", "first", "told")
+    __slots__ = ("module", "name", "args", "words", "number", "above", "inside", "first", "told", "_shape")
 
     def __init__(self, module: torch.nn.Module, name: str, args: tuple[Any, ...], words: dict[str, Any], number: int,
                  above: Frame | None, first: int):
@@ -42,6 +44,7 @@ class Frame:
         self.inside = False  # whether attention was noted in it
         self.first = first  # how many attention calls the pass had when it began
         self.told: dict[str, Any] | None = None
+        self._shape: Any = ABSENT
 
     def out(self) -> Iterator[Frame]:
         """This frame, the one around it, and so on."""
@@ -56,10 +59,16 @@ class Frame:
             self.told = arguments_of(self.module, self.args, self.words)
         return self.told
 
-    def entering(self) -> Tensor | None:
-        """The hidden states, or whatever tensor the call was given first."""
-        given = [*self.args[:1], self.words.get("hidden_states"), *list(self.words.values())[:1]]
-        return next((one for one in given if isinstance(one, Tensor)), None)
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of the hidden states, or of whatever tensor the call was given first."""
+        if self._shape is ABSENT:
+            given: Any = self.args[0] if self.args else self.words.get("hidden_states")
+            if not isinstance(given, Tensor):
+                rest = [self.words.get("hidden_states"), *list(self.words.values())[:1]]
+                given = next((one for one in rest if isinstance(one, Tensor)), None)
+            self._shape = None if given is None else tuple(given.shape)
+        shape: tuple[int, ...] | None = self._shape
+        return shape
 
 
 @dataclass
@@ -110,9 +119,10 @@ class Pass:
     given: dict[tuple[int, str], tuple[Frame, list[Any]]] = field(default_factory=dict)  # by caller and list: its last layer
 
 
-def is_attention(module: torch.nn.Module) -> bool:
+@lru_cache(maxsize=1024)
+def is_attention(kind: str) -> bool:
     """Whether a module is attention by the name of its class."""
-    kind = type(module).__name__.lower()
+    kind = kind.lower()
     return any(word in kind for word in ATTENTION) and not any(word in kind for word in NOT_ATTENTION)
 
 
@@ -123,6 +133,8 @@ def in_backward() -> bool:
 
 def in_vmap() -> bool:
     """Whether torch.func.vmap is running, whose tensors are parts of a batch that nobody can keep."""
+    if getattr(torch._C, "_functorch").peek_interpreter_stack() is None:
+        return False
     from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
     return any(one.key().name == "Vmap" for one in retrieve_all_functorch_interpreters())
 
@@ -147,10 +159,10 @@ def arguments_of(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str
 
     A tokenizer's BatchEncoding is a mapping, but no dict.
     """
-    found = {name: words[name] for name in NAMES if words.get(name) is not None}
+    found = {name: value for name, value in words.items() if name in NAMES and value is not None}
     if not args:
         return found
-    if isinstance(args[0], Mapping):
+    if not isinstance(args[0], Tensor) and isinstance(args[0], Mapping):
         found |= {name: args[0][name] for name in NAMES if args[0].get(name) is not None}
     for name, value in zip(parameters_of(type(module)), args):
         if name in NAMES and value is not None:
@@ -220,7 +232,7 @@ class Frames:
         self.generated: list[Generated] = []
         self._local = threading.local()
         self._numbered = {module for module, name in names.items() if name.rpartition(".")[2].isdigit()}
-        self._attention = {module for module in names if is_attention(module)}
+        self._attention = {module for module in names if is_attention(type(module).__name__)}
 
     @property
     def thread(self) -> Thread:
@@ -255,7 +267,7 @@ class Frames:
                       len(current.entries) if current is not None else 0)
         thread.frame = frame
         if current is not None and module in self._numbered:
-            current.layers.append((above.number if above is not None else 0, frame.number, frame.name, shape_of(frame)))
+            current.layers.append((above.number if above is not None else 0, frame.number, name, frame.shape()))
 
     def _begin(self, module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any], thread: Thread) -> Pass:
         told = arguments_of(module, args, words)
@@ -311,16 +323,21 @@ class Frames:
               across: bool) -> None:
         frame.inside = True
         around = list(frame.out())
-        entering = {one.number: shape for one in around if (shape := shape_of(one)) is not None}
-        across = across or CROSS.search(".".join(name.split(".")[-2:])) is not None or \
-            any(frame.words.get(word) is not None for word in ACROSS)
+        entering, twin = {}, ""
+        for one in around:
+            if (shape := one.shape()) is not None:
+                entering[one.number] = shape
+            if one.above is not None and one.module in self._numbered:
+                beside = self._twin(current, one)
+                twin = twin or beside
+        across = across or is_cross(name) or \
+            not ACROSS.isdisjoint(frame.words) and any(frame.words.get(word) is not None for word in ACROSS)
         if record is not None and current.fixed and not across:
             record.leave_cache(current.before)
         if record is not None:
             record.note_state()
-        twins = [self._twin(current, one) for one in around if one.above is not None and one.module in self._numbered]
         current.entries.append(Entry(name, kind, way, frame.number, [(one.number, one.name) for one in around[::-1]],
-                                     record, [one.tells() for one in around], entering, across, next(filter(None, twins), "")))
+                                     record, [one.tells() for one in around], entering, across, twin))
 
     def _twin(self, current: Pass, layer: Frame) -> str:
         """The layer before, if it was given the very same tensors: then it runs beside this one, and not before it."""
@@ -346,18 +363,17 @@ def glimpse_of(output: Any) -> Tensor | None:
 
 def given_to(frame: Frame) -> list[tuple[weakref.ref[Tensor], int]]:
     """The tensors that a call was given, with how often they were written to; none if it may have been given more."""
-    found: list[tuple[weakref.ref[Tensor], int]] = []
-    for one in [*frame.args, *frame.words.values()]:
-        if isinstance(one, Tensor) and not one.is_inference():
-            found.append((weakref.ref(one), one._version))
-        elif one is not None and not isinstance(one, (bool, int, float, str)):
-            return []
-    return found
+    given = [one for one in (*frame.args, *frame.words.values()) if one is not None]
+    if not all(isinstance(one, (Tensor, bool, int, float, str)) for one in given):
+        return []
+    found = [one for one in given if isinstance(one, Tensor)]
+    return [] if any(one.is_inference() for one in found) else [(weakref.ref(one), one._version) for one in found]
 
 
-def shape_of(frame: Frame) -> tuple[int, ...] | None:
-    given = frame.entering()
-    return None if given is None else tuple(given.shape)
+@lru_cache(maxsize=1024)
+def is_cross(name: str) -> bool:
+    """Whether a module is cross attention by its name."""
+    return CROSS.search(".".join(name.split(".")[-2:])) is not None
 
 
 def raised(out: Any) -> bool:

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from . import switches
+from . import log_sums, switches
 from .blocks import heads_of
 from .record import Record
 
@@ -49,6 +49,11 @@ def replace_names(capture: Recording) -> None:
             switches.replace(capture, file, name, lambda _: attention)
 
 
+def serves_torchs_own() -> bool:
+    """Whether `attention` stands in for torch's own function now."""
+    return bool(users) and sdpa is log_sums.SDPA
+
+
 def end(capture: Recording) -> None:
     with switches.lock:
         if capture not in users:
@@ -62,6 +67,11 @@ def end(capture: Recording) -> None:
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
               is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False, **words: Any) -> Tensor:
     """Stands in for torch.nn.functional.scaled_dot_product_attention."""
+    asking = getattr(log_sums.here, "asking", None)
+    if asking is not None and attn_mask is None and not words:
+        found: Tensor | None = asking.attend(query, key, value, dropout_p, is_causal, scale, enable_gqa)
+        if found is not None:
+            return found
     out: Tensor = sdpa(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
                        **({"enable_gqa": True} if enable_gqa else {}), **words)
     for capture in list(users):

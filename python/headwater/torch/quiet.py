@@ -27,8 +27,10 @@ def watched(names: Mapping[torch.nn.Module, str]) -> list[torch.nn.Module]:
     for a name, which may be layers, with attention or without. In doubt all.
     """
     known: dict[torch.nn.Module, bool] = {}
-    return [module for module, name in names.items() if is_layer_of_torch(module, name) or
-            not is_quiet(module, names, known) and not is_leaf_of_torch(module)]
+    torchs = {kind: is_torchs(kind) for kind in set(map(type, names))}
+    return [module for module, name in names.items() if
+            (is_layer_of_torch(module, name) if torchs[type(module)] and not module._modules else
+             not is_quiet(module, names, known))]
 
 
 def is_layer_of_torch(module: torch.nn.Module, name: str) -> bool:
@@ -57,8 +59,8 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
     if found is None:
         found = known[module] = is_leaf_of_torch(module) or has_quiet_code(kind_of(module)) and \
             not names.get(module, "0").rpartition(".")[2].isdigit() and \
-            not any(callable(value) for name, value in vars(module).items() if name[0] != "_") and \
-            all(is_quiet(one, names, known) for one in module._modules.values() if one is not None)
+            not any([callable(value) for name, value in vars(module).items() if name[0] != "_"]) and \
+            all([is_quiet(one, names, known) for one in module._modules.values() if one is not None])
     return found
 
 

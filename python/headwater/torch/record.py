@@ -9,7 +9,7 @@ at a time, so heads x n x n never exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from torch import Tensor
 from .. import _engine
 from ..errors import Error
 from .blocks import Block, Crop, Positions, behind, heads_of, mend, products
-from .written import is_as_it_was, state_of
+from .written import are_as_they_were, state_of
 
 # How many probabilities exist at a time: on a GPU enough to hide launches, on the CPU what fits in caches.
 BLOCK_NUMBERS = {"cuda": 1 << 25, "cpu": 1 << 22}
@@ -115,6 +115,10 @@ class Record:
     def _borrowed(self) -> list[Tensor | None]:
         return [] if self.query is None else [self.query, self.key, self.mask, self.bias, self.value]
 
+    def noted(self) -> Iterator[tuple[Tensor | None, Any]]:
+        """What is kept without a copy, and what note_state() saw of it."""
+        return zip(self._borrowed(), self.states)
+
     def note_state(self) -> None:
         """Remembers what the tensors that are kept without a copy look like, as models may write over them."""
         if self.sinks is not None:
@@ -123,15 +127,15 @@ class Record:
 
     def need_numbers(self) -> None:
         """Raises unless its queries and keys were kept, and are as they were."""
+        need_numbers([self])
+
+    def check_numbers(self) -> None:
+        """Raises if it has no numbers, whatever they are."""
         if self.is_bare:
             raise Error("capture: kept no attention (keep='nothing'), expected it for this method; capture with "
                         "keep='inputs'")
         if self.device.type == "meta":
             raise Error("capture: the model ran on the meta device, which has no numbers, expected its weights; load them")
-        if not all(map(is_as_it_was, self._borrowed(), self.states)):
-            raise Error(f"{self.name or 'capture'}: its queries, keys or masks were overwritten after it ran, expected "
-                        "them unchanged: the model, or something after it, reuses their memory; capture with "
-                        "keep='maps'")
 
     @property
     def is_half(self) -> bool:
@@ -368,25 +372,12 @@ class Record:
         scores[..., begin - crop.low:].masked_fill_(unseen, float("-inf"))
 
 
-class PassingOn(Record):
-    """A layer whose attention is not known and that is treated as passing everything through: its map is the identity."""
-
-    def __init__(self, like: Record):
-        super().__init__(name="", weights=like.kept[..., :1], heads_of_weights=like.heads)
-        self._size = like.queries
-
-    @property
-    def queries(self) -> int:
-        return self._size
-
-    @property
-    def keys(self) -> int:
-        return self._size
-
-    def map(self, item: int, fuse: str, rows: range, real: Positions, real_keys: Positions,
-            nan: str = "error", mended: dict[int, int] | None = None) -> Tensor:
-        n = self._size if real_keys is None else len(real_keys)
-        return torch.eye(n, device=self.device)[rows.start:rows.stop]
-
-    def looks_back(self, item: int, real: Positions) -> bool:
-        return True
+def need_numbers(records: Sequence[Record]) -> None:
+    """Raises unless the queries and keys of all were kept, and are as they were."""
+    for record in records:
+        record.check_numbers()
+    if are_as_they_were(pair for record in records for pair in record.noted()):
+        return
+    first = next(record for record in records if not are_as_they_were(record.noted()))
+    raise Error(f"{first.name or 'capture'}: its queries, keys or masks were overwritten after it ran, expected them "
+                "unchanged: the model, or something after it, reuses their memory; capture with keep='maps'")

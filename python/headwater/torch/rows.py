@@ -12,20 +12,26 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
-from .blocks import Positions, heads_of
+from .blocks import Positions, counted_head
 from .kernels import Layer, refuse, serves
-from .record import PassingOn, Record
+from .passing_on import PassingOn
+from .record import Record
 
 
 @dataclass
 class Rows:
-    """Rows on their way down: [R, n] float32, where only columns begin ... end - 1 are not 0."""
+    """Rows on their way down: [R, n] float32, of a batch [items, R, n], where only columns begin ... end - 1 are not 0."""
 
     values: Tensor
     begin: int
     end: int
     empty: Any = 0  # how many rows of maps had nothing to divide by
     exact: bool = True  # whether the rows of all maps so far sum to 1
+
+    def beside(self, others: Rows) -> Rows:
+        """These rows, then others that begin their way here."""
+        values = torch.cat([self.values, others.values.to(self.values.device)])
+        return Rows(values, min(self.begin, others.begin), max(self.end, others.end), self.empty, self.exact)
 
 
 def fold(record: Record, item: int, real: Positions, rows: Rows, options: Mapping[str, Any], as_it_is: bool,
@@ -37,10 +43,7 @@ def fold(record: Record, item: int, real: Positions, rows: Rows, options: Mappin
         return rows  # the identity stays the identity
     if not serves(record):
         return None
-    heads_of(options["fuse"], record.heads)  # raises if there is no such head
-    fuse = options["fuse"]
-    if fuse.startswith("head:"):
-        fuse = f"head:{int(fuse[5:]) % record.heads}"
+    fuse = counted_head(options["fuse"], record.heads)
     try:
         # Rows of maximum and minimum do not sum to 1, so nothing would show wrong sums of the forward pass.
         given = given and fuse not in ("max", "min")
@@ -60,9 +63,7 @@ def through(layer: Layer, rows: Rows, options: Mapping[str, Any], fuse: str, as_
         sums = (1 - residual) * sums + residual
         gone = sums <= 0
         weights = torch.where(gone, 0, values / torch.where(gone, 1, sums))
-    out = layer.times(weights, fuse, rows.begin, rows.end, given)
-    if residual > 0:
-        out = torch.lerp(out, weights, residual)
+    out = layer.times(weights, fuse, rows.begin, rows.end, given, residual)
     if gone is not None and options["empty"] == "identity":
         out += torch.where(gone, values, 0)
     begin, end = 0, layer.n

@@ -37,6 +37,7 @@ class Layout:
     def __init__(self, names: Iterable[str]):
         self._names = list(names)
         self._places: dict[str, Place] = {}
+        self._varying: dict[str, int] = {}  # by pattern: which of its numbers counts the layers
 
     def place(self, name: str) -> Place:
         if name not in self._places:
@@ -47,11 +48,14 @@ class Layout:
         numbers = list(NUMBER.finditer(name))
         if not numbers:
             return Place(name, None, "")
-        last, pattern = name.rpartition(".")[2], NUMBER.sub("*", name)
-        alike = [NUMBER.findall(one) for one in self._names
-                 if (one.rpartition(".")[2] == last or last.isdigit()) and NUMBER.sub("*", one) == pattern]
-        varies = [k for k in range(len(numbers)) if len({one[k] for one in alike}) > 1]
-        chosen = numbers[varies[-1] if varies else 0]
+        pattern = NUMBER.sub("*", name)
+        if pattern not in self._varying:
+            last = name.rpartition(".")[2]
+            alike = [NUMBER.findall(one) for one in self._names
+                     if (one.rpartition(".")[2] == last or last.isdigit()) and NUMBER.sub("*", one) == pattern]
+            varies = [k for k in range(len(numbers)) if len({one[k] for one in alike}) > 1]
+            self._varying[pattern] = varies[-1] if varies else 0
+        chosen = numbers[self._varying[pattern]]
         within = name[chosen.end() + 1:]
         container = name[:chosen.start()].rstrip(".")
         return Place(".".join(filter(None, (container, "*", within))), container, within)
@@ -199,14 +203,14 @@ def check_across(only: Stack, stacks: list[Stack], model: torch.nn.Module) -> No
 
     Decoders attend to their encoder, and their self attention alone is what they return as attention.
     """
+    others = [stack for stack in stacks if stack.across and stack.square and stack.container == only.container]
+    if not others:
+        return
     config = getattr(model, "config", None)
     if any(getattr(config, name, False) for name in ("is_encoder_decoder", "is_decoder", "add_cross_attention")):
         return
     layers = dict(model.named_modules()).get(only.container or "", model)
-    if any("Decoder" in type(layer).__name__ for layer in layers.children()):
-        return
-    others = [stack for stack in stacks if stack.across and stack.square and stack.container == only.container]
-    if others:
+    if not any("Decoder" in type(layer).__name__ for layer in layers.children()):
         raise Error(f"{type(model).__name__}: its layers also attend from one input to another, expected self attention "
                     f"alone; choose a part with `stack`:{listed([only, *others])}")
 

@@ -1,8 +1,9 @@
 """Whether a tensor that is kept without a copy was written to since: models may use the memory of queries and keys again."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
+import torch
 from torch import Tensor
 
 
@@ -20,6 +21,21 @@ def is_as_it_was(tensor: Tensor | None, state: Any) -> bool:
         return bool(tensor._version == state)
     now = last_of(tensor)
     return bool(((now == state) | (now != now) & (state != state)).all())
+
+
+def are_as_they_were(pairs: Iterable[tuple[Tensor | None, Any]]) -> bool:
+    """is_as_it_was for many tensors and states: a GPU is asked once for all of a size, as every answer is waited for."""
+    alike: dict[Any, list[tuple[Tensor, Tensor]]] = {}
+    for tensor, state in pairs:
+        if tensor is not None and isinstance(state, Tensor):
+            alike.setdefault((state.shape, state.dtype, state.device), []).append((last_of(tensor), state))
+        elif not is_as_it_was(tensor, state):
+            return False
+    for group in alike.values():
+        now, before = (torch.stack(side) for side in zip(*group))
+        if not bool(((now == before) | (now != now) & (before != before)).all()):
+            return False
+    return True
 
 
 def last_of(tensor: Tensor) -> Tensor:
