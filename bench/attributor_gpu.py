@@ -97,7 +97,7 @@ def measure(dtype, texts):
     sizes = [len(ids) for ids in TOKENIZER(texts)["input_ids"]]
     ordered = sorted(range(len(texts)), key=sizes.__getitem__)
     batches = [ordered[at:at + BATCH] for at in range(0, len(ordered), BATCH)]
-    groups = list(by_length(dict(enumerate(sizes))))
+    groups = list(by_length(dict(enumerate(sizes)), torch.device(ARGUMENTS.device)))
     few = texts[:48]
     attribute = hw.Attributor(model, "rollout", row=0, tokenizer=TOKENIZER)
     found = attribute({"text": few})["values"]
