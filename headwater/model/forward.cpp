@@ -91,6 +91,7 @@ void Forward::step_across(const kernel::HeadMap& fused, const kernel::HeadMap& a
 
 void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum, LayerState* state) {
   const LayerWeights& layer = model_.layer(next_);
+  assert(!projected_ || (!state && state_ == &own_));
   state_ = state ? state : &own_;
   run_to_activation(layer, fused);
   add_fed(layer);
@@ -109,13 +110,26 @@ void Forward::fill(int l, MatrixView input, LayerState& state) {
   if (state.added.rows() > 0) add_fed(model_.layer(l));
 }
 
-void Forward::run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
-  const bool norm_in = shape_.norm_first && !layer.attention_norm.weight.empty();
-  if (norm_in) apply_norm(shape_, layer.attention_norm, hidden_, normed_);
-  project(shape_, layer, norm_in ? normed_ : hidden_, state_->projected);
+MatrixView Forward::attention_input(const LayerWeights& layer) const {
+  return shape_.norm_first && !layer.attention_norm.weight.empty() ? normed_ : hidden_;
+}
+
+void Forward::project() {
+  if (projected_) return;
+  const LayerWeights& layer = model_.layer(next_);
+  if (shape_.norm_first && !layer.attention_norm.weight.empty())
+    apply_norm(shape_, layer.attention_norm, hidden_, normed_);
+  project_scores(shape_, layer, attention_input(layer), state_->projected);
   keep(state_->projected, state_->before);
   place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_,
         state_->projected);
+  projected_ = true;
+}
+
+void Forward::run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
+  project();
+  projected_ = false;
+  project_values(shape_, layer, attention_input(layer), state_->projected);
   if (shape_.parallel) {
     keep(hidden_, state_->middle);
     apply_norm(shape_, layer.feed_norm, hidden_, normed_);

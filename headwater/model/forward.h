@@ -65,9 +65,12 @@ class Forward {
   void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {}) {
     step_each(std::span(&fused, 1), sum);
   }
-  /// The same for a decoder beside an encoder; `across` gets the attention to the source.
+  /// Runs the next layer only as far as its queries and keys, which is all that rows of its map need.
+  /// A step() goes on from there.
+  void project();
+  /// step() for a decoder beside an encoder; `across` gets the attention to the source.
   void step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across);
-  /// The same for several inputs, with a map for each, or none for any. `state`, if there is one,
+  /// step() for several inputs, with a map for each, or none for any. `state`, if there is one,
   /// is filled, and must not move before the next step.
   void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {},
                  LayerState* state = nullptr);
@@ -79,11 +82,12 @@ class Forward {
   MatrixView hidden() const { return hidden_; }
   /// The same, moved out; call nothing else afterwards.
   Matrix take_hidden() { return std::move(hidden_); }
-  /// Of the last layer run, as used for its scores: n x (heads * size), n x (groups * size).
+  /// Of the last layer run or projected, as used for its scores: n x (heads * size), n x (groups * size).
   MatrixView queries() const;
   MatrixView keys() const;
 
  private:
+  MatrixView attention_input(const LayerWeights& layer) const;
   void run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
   void add_fed(const LayerWeights& layer);
   void attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
@@ -99,6 +103,7 @@ class Forward {
   const CrossMemory* source_ = nullptr;
   kernel::HeadMap across_;
   int next_ = 0;
+  bool projected_ = false;  // the next layer
   Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
   Matrix hidden_, normed_, inner_;

@@ -7,7 +7,7 @@
 #include "headwater/model/blank.h"
 #include "headwater/model/classifier.h"
 #include "headwater/model/head_map.h"
-#include "headwater/model/places.h"
+#include "headwater/model/map_rows.h"
 #include "headwater/model/predict.h"
 #include "headwater/source/mask.h"
 
@@ -94,6 +94,8 @@ std::optional<Prediction> ModelSource::prediction_at(int row) {
 }
 
 void ModelSource::run_to_the_end(const std::function<void(MatrixView hidden)>& take) const {
+  if (pack_)
+    if (const MatrixView hidden = pack_->hidden(place_); hidden.rows() > 0) return take(hidden);
   const int layers = model_.architecture().layers;
   run_checked(model_, embed(), layers, [&](Forward& forward) {
     forward.step();
@@ -103,13 +105,6 @@ void ModelSource::run_to_the_end(const std::function<void(MatrixView hidden)>& t
 
 ModelSource::~ModelSource() {
   if (pack_) pack_->let_go(place_);
-}
-
-std::span<const Matrix> ModelSource::packed(const Fuse& fuse, Range range) {
-  if (!pack_) return {};
-  const std::span<const Matrix> maps = pack_->maps(place_, fuse, range);
-  if (!maps.empty() && range.end == model_.architecture().layers) remember(pack_->hidden(place_));
-  return maps;
 }
 
 Matrix ModelSource::embed() const { return enter(input_rows()); }
@@ -157,24 +152,10 @@ void ModelSource::keep(int end) {
   });
 }
 
-// Computes rows of a layer's map, from row `first` on, from the kept queries and keys.
+// Rows of a layer's map, from row `first` on, from the kept queries and keys.
 void ModelSource::attend(const Fuse& fuse, int layer, int first, MatrixSpan rows) const {
-  const Architecture& shape = model_.architecture();
-  const LayerWeights& weights = model_.layer(layer);
   const Kept& kept = kept_[static_cast<size_t>(layer)];
-  kernel::Attention attention;
-  attention.queries = MatrixView(kept.queries).rows(first, rows.rows());
-  attention.keys = kept.keys;
-  attention.heads = shape.heads;
-  attention.groups = shape.groups;
-  attention.scale = weights.scale;
-  attention.sight = {shape.causal, weights.window, first};
-  attention.cap = shape.cap;
-  const Matrix distances = model_.distances(kept.keys.rows());
-  attention.distances = distances;
-  PlaceScores places(model_.places(), kept.keys.rows());
-  attention.buckets = places.run(layer, attention.queries, attention.keys);
-  kernel::attention(attention, {}, head_map(fuse, shape.heads, layer, model_.name(), rows));
+  put_map_rows(model_, layer, kept.queries, kept.keys, fuse, first, rows);
 }
 
 void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visit& visit) {
@@ -182,11 +163,11 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
   Matrix map(n, n);
   const auto fused = [&](int layer) { return head_map(fuse, heads, layer, model_.name(), map); };
   fused(range.begin);  // fails early if the head does not exist
-  if (const std::span<const Matrix> maps = packed(fuse, range); !maps.empty()) {
+  if (pack_ && pack_->has_maps(place_, {fuse, range, false})) {
     for (int k = 0; k < range.size(); ++k) {
-      const int at = direction == Direction::up ? k : range.size() - 1 - k;
-      std::copy_n(maps[static_cast<size_t>(at)].data(), map.size(), map.data());
-      visit(range.begin + at, map);
+      const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
+      copy(pack_->map(place_, layer), map);
+      visit(layer, map);
     }
     return;
   }
@@ -213,12 +194,8 @@ void ModelSource::layers(Fuse fuse, Range range, Direction direction, const Visi
 void ModelSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& visitor) {
   const int n = static_cast<int>(description_.tokens.size()), block = block_of(n);
   head_map(fuse, model_.architecture().heads, range.begin, model_.name(), {});
-  if (!packed(fuse, range).empty()) {
-    layers(fuse, range, direction, [&](int layer, MatrixSpan map) {
-      if (visitor.wants(layer, 0, n)) visitor.take(layer, 0, map);
-    });
-    return;
-  }
+  if (pack_ && pack_->has_maps(place_, {fuse, range, true}))
+    return packed_rows(fuse, range, direction, visitor);
   keep(range.end);
   Matrix rows(block, n);
   for (int k = 0; k < range.size(); ++k) {
@@ -229,6 +206,29 @@ void ModelSource::rows(Fuse fuse, Range range, Direction direction, RowVisitor& 
       const MatrixSpan some = MatrixSpan(rows).rows(0, count);
       attend(fuse, layer, first, some);
       visitor.take(layer, first, some);
+    }
+  }
+}
+
+// The pack has the maps of all layers but the highest, and that one's queries and keys.
+void ModelSource::packed_rows(const Fuse& fuse, Range range, Direction direction,
+                              RowVisitor& visitor) {
+  const int n = static_cast<int>(description_.tokens.size());
+  Matrix map(n, n);
+  for (int k = 0; k < range.size(); ++k) {
+    const int layer = direction == Direction::up ? range.begin + k : range.end - 1 - k;
+    if (layer < range.end - 1) {
+      if (!visitor.wants(layer, 0, n)) continue;
+      copy(pack_->map(place_, layer), map);
+      visitor.take(layer, 0, map);
+      continue;
+    }
+    for (int first = 0, end = 0; first < n; first = end + 1) {
+      for (end = first; end < n && visitor.wants(layer, end, 1);) ++end;
+      if (end == first) continue;
+      const MatrixSpan rows = MatrixSpan(map).rows(0, end - first);
+      pack_->put_top_rows(place_, fuse, first, rows);
+      visitor.take(layer, first, rows);
     }
   }
 }

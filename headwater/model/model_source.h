@@ -54,8 +54,7 @@ class ModelSource : public Source, public Differentiable {
   struct Kept {
     Matrix queries, keys;
   };
-  /// Its maps, if its pack has them; else empty.
-  std::span<const Matrix> packed(const Fuse& fuse, Range range);
+  void packed_rows(const Fuse& fuse, Range range, Direction direction, RowVisitor& visitor);
   /// Throws Error as Model::classifier does.
   const OutputHead& head() const;
   void keep(int end);

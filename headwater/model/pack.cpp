@@ -8,7 +8,7 @@
 #include "headwater/model/classifier.h"
 #include "headwater/model/forward.h"
 #include "headwater/model/head_map.h"
-#include "headwater/model/segments.h"
+#include "headwater/model/map_rows.h"
 #include "headwater/model/target.h"
 #include "headwater/model/trace.h"
 
@@ -21,62 +21,96 @@ bool all_finite(MatrixView rows) {
   return true;
 }
 
+std::vector<int> lengths_of(const std::vector<PackedText>& texts) {
+  std::vector<int> out;
+  for (const PackedText& one : texts) out.push_back(static_cast<int>(one.text.ids.size()));
+  return out;
+}
+
 }  // namespace
 
 Pack::Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts, Spare spare)
     : model_(std::move(model)),
       texts_(std::move(texts)),
       spare_(std::move(spare)),
-      maps_(texts_.size()) {
-  for (const PackedText& one : texts_) lengths_.push_back(static_cast<int>(one.text.ids.size()));
-}
+      inputs_(lengths_of(texts_)),
+      maps_(texts_.size()) {}
 
 Matrix Pack::stacked(const std::function<Matrix(const TextInput&)>& of) const {
   Matrix out;
-  const Segments inputs(lengths_);
-  for (int k = 0; k < inputs.count(); ++k) {
+  for (int k = 0; k < inputs_.count(); ++k) {
     const Matrix one = of(texts_[static_cast<size_t>(k)].text);
-    if (k == 0) out = Matrix(inputs.rows(), one.columns());
-    std::copy_n(one.data(), one.size(), out.row(inputs.first(k)).data());
+    if (k == 0) out = Matrix(inputs_.rows(), one.columns());
+    std::copy_n(one.data(), one.size(), out.row(inputs_.first(k)).data());
   }
   return out;
 }
 
-std::span<const Matrix> Pack::maps(size_t k, const Fuse& fuse, Range range) {
+bool Pack::has_maps(size_t k, const Maps& asked) {
   if (!asked_) {
-    asked_ = {fuse, range};
+    asked_ = asked;
     run_maps();
   }
-  if (*asked_ != Asked{fuse, range}) return {};
-  return maps_[k];
+  return *asked_ == asked && good_[k];
 }
 
 void Pack::run_maps() {
-  const Architecture& shape = model_->architecture();
-  const Segments inputs(lengths_);
-  Forward forward(*model_, stacked([&](const TextInput& text) { return model_->embed(text); }),
-                  lengths_);
+  const Range range = asked_->range;
+  const int whole = asked_->rows_of_top ? range.end - 1 : range.end;
+  Forward& forward = forward_.emplace(
+      *model_, stacked([&](const TextInput& text) { return model_->embed(text); }),
+      inputs_.lengths());
   std::vector<kernel::HeadMap> fused(texts_.size());
-  while (forward.next() < asked_->range.end) {
+  while (forward.next() < whole) {
     const int layer = forward.next();
-    for (size_t k = 0; k < texts_.size() && layer >= asked_->range.begin; ++k) {
-      Matrix& map = maps_[k].emplace_back(lengths_[k], lengths_[k]);
-      fused[k] = head_map(asked_->fuse, shape.heads, layer, model_->name(), map);
+    for (size_t k = 0; k < texts_.size() && layer >= range.begin; ++k) {
+      Matrix& map = maps_[k].emplace_back(rows_of(k).size(), rows_of(k).size());
+      fused[k] = head_map(asked_->fuse, model_->architecture().heads, layer, model_->name(), map);
     }
     forward.step_each(fused);
   }
+  if (asked_->rows_of_top) forward.project();
   // A number that is not finite stays in its row up to the top. Run alone, such a text fails with
   // the layer and the token.
-  for (int k = 0; k < inputs.count(); ++k)
-    if (!all_finite(forward.hidden().rows(inputs.first(k), inputs.length(k))))
-      let_go(static_cast<size_t>(k));
-  if (asked_->range.end == shape.layers) hidden_ = forward.take_hidden();
+  for (size_t k = 0; k < texts_.size(); ++k) {
+    const bool sees = !asked_->rows_of_top || (all_finite(part(forward.queries(), k)) &&
+                                               all_finite(part(forward.keys(), k)));
+    good_.push_back(sees && all_finite(part(forward.hidden(), k)));
+  }
+  if (forward.next() == model_->architecture().layers) finish();
 }
 
-MatrixView Pack::hidden(size_t k) const {
-  int first = 0;
-  for (size_t before = 0; before < k; ++before) first += lengths_[before];
-  return MatrixView(hidden_).rows(first, lengths_[k]);
+void Pack::finish() {
+  if (forward_->next() < model_->architecture().layers) forward_->step();
+  hidden_ = forward_->take_hidden();
+  forward_.reset();
+}
+
+Range Pack::rows_of(size_t k) const {
+  const int first = inputs_.first(static_cast<int>(k));
+  return {first, first + inputs_.length(static_cast<int>(k))};
+}
+
+MatrixView Pack::part(MatrixView rows, size_t k) const {
+  return rows.rows(rows_of(k).begin, rows_of(k).size());
+}
+
+MatrixView Pack::map(size_t k, int layer) const {
+  return maps_[k][static_cast<size_t>(layer - asked_->range.begin)];
+}
+
+void Pack::put_top_rows(size_t k, const Fuse& fuse, int first, MatrixSpan rows) const {
+  put_map_rows(*model_, asked_->range.end - 1, part(forward_->queries(), k),
+               part(forward_->keys(), k), fuse, first, rows);
+}
+
+MatrixView Pack::hidden(size_t k) {
+  if (hidden_.rows() == 0) {
+    if (!forward_ || asked_->range.end < model_->architecture().layers) return {};
+    finish();
+  }
+  const MatrixView found = part(hidden_, k);
+  return all_finite(found) ? found : MatrixView();
 }
 
 std::optional<RelevanceAnswer> Pack::relevance(size_t k, const RelevanceRequest& request) {
@@ -93,21 +127,20 @@ std::optional<RelevanceAnswer> Pack::relevance(size_t k, const RelevanceRequest&
 // As ModelSource::relevance and pass_relevance do for one text.
 void Pack::run_relevance() {
   const Architecture& shape = model_->architecture();
-  const Segments inputs(lengths_);
   const Matrix rows = stacked([&](const TextInput& text) { return model_->text().sums(text, 0); });
   std::optional<Trace> run;
   try {
-    run = trace(*model_, model_->text().embed(rows.copy()), lengths_, std::move(*spare_));
+    run = trace(*model_, model_->text().embed(rows.copy()), inputs_.lengths(), std::move(*spare_));
   } catch (const Error&) {
     return;  // run alone, each text finds out whether it is the one
   }
   Propagation how(request_->rule);
-  how.lengths = lengths_;
+  how.lengths = inputs_.lengths();
   how.each.assign(texts_.size(), 0.0);
-  Matrix gradient(inputs.rows(), shape.width);
-  for (int at = 0; at < inputs.count(); ++at) {
+  Matrix gradient(inputs_.rows(), shape.width);
+  for (int at = 0; at < inputs_.count(); ++at) {
     const auto k = static_cast<size_t>(at);
-    const MatrixView finished = MatrixView(run->finished).rows(inputs.first(at), inputs.length(at));
+    const MatrixView finished = MatrixView(run->finished).rows(inputs_.first(at), inputs_.length(at));
     try {
       RelevanceAnswer answer;
       answer.target =
@@ -115,7 +148,7 @@ void Pack::run_relevance() {
       answer.output = output_of(answer.target);
       Propagation own(request_->rule);
       add_target(model_->classifier(), finished, answer.target, own,
-                 MatrixSpan(gradient).rows(inputs.first(at), inputs.length(at)));
+                 MatrixSpan(gradient).rows(inputs_.first(at), inputs_.length(at)));
       how.each[k] = own.biases;
       answers_[k] = std::move(answer);
     } catch (const Error&) {
@@ -124,13 +157,13 @@ void Pack::run_relevance() {
   }
   model_->finish_backward(run->hidden, how, gradient);
   pass_back(*model_, *run, how, gradient);
-  std::vector<float> products(static_cast<size_t>(inputs.rows()));
+  std::vector<float> products(static_cast<size_t>(inputs_.rows()));
   put_products(rows, model_->text().backward(rows, how, gradient), products);
-  for (int at = 0; at < inputs.count(); ++at) {
+  for (int at = 0; at < inputs_.count(); ++at) {
     std::optional<RelevanceAnswer>& answer = answers_[static_cast<size_t>(at)];
     if (!answer) continue;
-    const auto begin = products.begin() + inputs.first(at);
-    answer->input.assign(begin, begin + inputs.length(at));
+    const auto begin = products.begin() + inputs_.first(at);
+    answer->input.assign(begin, begin + inputs_.length(at));
     for (const float value : answer->input) answer->sum += double{value};
     answer->rest = how.each[static_cast<size_t>(at)];
     if (!std::isfinite(answer->sum)) answer.reset();

@@ -9,8 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "headwater/model/forward.h"
 #include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
+#include "headwater/model/segments.h"
 #include "headwater/source/description.h"
 #include "headwater/source/fuse.h"
 #include "headwater/source/relevance.h"
@@ -38,28 +40,39 @@ class Pack {
   Pack(std::shared_ptr<const Model> model, std::vector<PackedText> texts,
        Spare spare = std::make_shared<std::vector<LayerState>>());
 
-  /// The maps of text k in layers range.begin ... range.end - 1, n x n each. Empty if the pack ran
-  /// with another `fuse` or `range`, or if something is wrong with text k: it must then run on its
-  /// own. Throws Error if the head of `fuse` does not exist.
-  std::span<const Matrix> maps(size_t k, const Fuse& fuse, Range range);
+  /// Which maps of a text: those of the layers of `range`. With `rows_of_top`, only chosen rows of
+  /// the highest layer, which then need not run beyond its queries and keys.
+  struct Maps {
+    Fuse fuse;
+    Range range;
+    bool rows_of_top = false;
+    bool operator==(const Maps&) const = default;
+  };
+  /// Runs the texts when it is first asked. False if the pack ran for other maps, or if something is
+  /// wrong with text k: it must then run on its own. Throws Error if the head does not exist.
+  bool has_maps(size_t k, const Maps& asked);
+  /// After has_maps() without rows_of_top, or for a lower layer: the map of text k, n x n.
+  MatrixView map(size_t k, int layer) const;
+  /// After has_maps() with rows_of_top: rows first ... of the highest layer's map.
+  void put_top_rows(size_t k, const Fuse& fuse, int first, MatrixSpan rows) const;
 
   /// The relevance of text k; none if the pack cannot say, as above. It can if the request is the
   /// same for all texts, and asks for nothing but the tokens.
   std::optional<RelevanceAnswer> relevance(size_t k, const RelevanceRequest& request);
 
-  /// The output of the last layer for text k, after maps() of all layers or relevance().
-  MatrixView hidden(size_t k) const;
+  /// The output of the last layer for text k, after has_maps() up to that layer or relevance().
+  /// No rows if the pack cannot say.
+  MatrixView hidden(size_t k);
 
   /// Frees the maps of text k.
   void let_go(size_t k) { maps_[k].clear(); }
 
  private:
-  struct Asked {
-    Fuse fuse;
-    Range range;
-    bool operator==(const Asked&) const = default;
-  };
   void run_maps();
+  void finish();
+  Range rows_of(size_t k) const;
+  /// The rows of text k among those of all.
+  MatrixView part(MatrixView rows, size_t k) const;
   void run_relevance();
   /// The results of `of` for each text, one below the other.
   Matrix stacked(const std::function<Matrix(const TextInput&)>& of) const;
@@ -67,11 +80,13 @@ class Pack {
   std::shared_ptr<const Model> model_;
   std::vector<PackedText> texts_;
   Spare spare_;
-  std::vector<int> lengths_;
-  Matrix hidden_;                            // of all texts, after the last layer that ran
-  std::optional<Asked> asked_;               // for which maps
+  Segments inputs_;
+  Matrix hidden_;                            // of all texts, after the last layer
+  std::optional<Maps> asked_;                // which maps ran
+  std::optional<Forward> forward_;           // what is left to run
   std::optional<RelevanceRequest> request_;  // for which relevance
   std::vector<std::vector<Matrix>> maps_;    // of each text, by layer
+  std::vector<bool> good_;                   // texts whose numbers are all finite
   std::vector<std::optional<RelevanceAnswer>> answers_;
 };
 

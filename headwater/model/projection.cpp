@@ -39,6 +39,10 @@ void sort_columns(const Architecture& model, MatrixSpan rows, bool back) {
   }
 }
 
+void apply(const LinearWeights& map, MatrixView x, MatrixSpan out) {
+  kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
+}
+
 }  // namespace
 
 int projected_columns(const Architecture& model) {
@@ -69,19 +73,20 @@ MatrixView values_of(const Architecture& model, MatrixView projected) {
   return columns(projected, query_columns(model) + key_columns(model), key_columns(model));
 }
 
-void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
-             MatrixSpan projected) {
-  const auto linear = [&](const LinearWeights& map, MatrixSpan out) {
-    kernel::linear(x, map.weights, {map.bias, {}, {}}, out);
-  };
+void project_scores(const Architecture& model, const LayerWeights& layer, MatrixView x,
+                    MatrixSpan projected) {
   if (layer.packed.weights.outputs > 0) {
-    linear(layer.packed, projected);
+    apply(layer.packed, x, projected);
     if (model.interleaved) sort_columns(model, projected, false);
     return;
   }
-  linear(layer.query, queries_of(model, projected));
-  linear(layer.key, keys_of(model, projected));
-  linear(layer.value, values_of(model, projected));
+  apply(layer.query, x, queries_of(model, projected));
+  apply(layer.key, x, keys_of(model, projected));
+}
+
+void project_values(const Architecture& model, const LayerWeights& layer, MatrixView x,
+                    MatrixSpan projected) {
+  if (layer.packed.weights.outputs == 0) apply(layer.value, x, values_of(model, projected));
 }
 
 void place(const Architecture& model, const LayerWeights& layer,

@@ -17,9 +17,12 @@ MatrixView queries_of(const Architecture& model, MatrixView projected);
 MatrixView keys_of(const Architecture& model, MatrixView projected);
 MatrixView values_of(const Architecture& model, MatrixView projected);
 
-/// Only the products.
-void project(const Architecture& model, const LayerWeights& layer, MatrixView x,
-             MatrixSpan projected);
+/// Only the products: those of queries and keys, and then those of values. Weights that are packed
+/// give all three with the first.
+void project_scores(const Architecture& model, const LayerWeights& layer, MatrixView x,
+                    MatrixSpan projected);
+void project_values(const Architecture& model, const LayerWeights& layer, MatrixView x,
+                    MatrixSpan projected);
 
 /// Applies the norms of each head and the rotations by position, if the family has them.
 void place(const Architecture& model, const LayerWeights& layer,

@@ -1,4 +1,5 @@
 """hw.Attributor: the values of the methods, for batches of columns of any kind."""
+import copy
 import pickle
 
 import numpy as np
@@ -182,6 +183,57 @@ def test_a_live_model_gives_what_its_capture_gives(live, method, words):
         assert found["tokens"][k] == tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
         parts = [text[begin:end] for begin, end in zip(found["starts"][k], found["ends"][k])]
         assert " ".join(part for part in parts if part) == text
+
+
+@pytest.fixture(scope="module")
+def decoder(live):
+    """A small GPT-2 with random weights, and its tokenizer."""
+    tokenizer = live[1]
+    torch.manual_seed(0)
+    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=3, n_head=4, n_positions=64)).eval(), tokenizer
+
+
+@pytest.mark.parametrize("words", [{}, dict(row=0), dict(row=-2), dict(row="mean"), dict(row="the"), dict(residual=0, row=1),
+                                   dict(layers="1:2", row="last"), dict(divide="changed", residual=0.2)])
+@pytest.mark.parametrize("kind", ["live", "decoder"])
+def test_the_way_of_a_gpu_gives_all_texts_at_once_what_they_get_one_by_one(kind, words, request):
+    model, tokenizer = request.getfixturevalue(kind)
+    texts = TEXTS if words.get("row") != "the" else TEXTS[1:2] + ["the dog", "a cat near the table"]
+    one_by_one = hw.Attributor(model, "rollout", tokenizer=tokenizer, **words)
+    live = one_by_one._model
+    encoded, _ = live.encoded(texts)
+    if words.get("row") == "the":  # a row that a text does not have: all go one by one
+        assert live.rolled(encoded) is None
+        encoded = {k: one for k, one in encoded.items() if k > 0}
+    together = live.rolled(encoded)
+    assert together is not None
+    answers = live.finished(encoded, together, texts)
+    for k in encoded:
+        alone = {name: column[0] for name, column in one_by_one({"text": [texts[k]]}).items()}
+        assert alone["error"] is None and answers[k].tokens == alone["tokens"] and answers[k].row == alone["row"]
+        np.testing.assert_allclose(answers[k].values, alone["values"], atol=2e-6)
+
+
+@pytest.mark.parametrize("words", [dict(fuse="max"), dict(discard=0.2), dict(preset="metrics"), dict(row=40)])
+def test_what_all_texts_at_once_cannot_do_goes_one_by_one(live, words):
+    model = hw.Attributor(live[0], "rollout", tokenizer=live[1], **words)._model
+    assert model.rolled(model.encoded(TEXTS)[0]) is None
+
+
+def test_the_row_of_a_decoder_is_the_last_of_each_text_also_in_a_padded_batch(decoder):
+    found = hw.Attributor(decoder[0], "rollout", tokenizer=decoder[1])({"text": TEXTS})
+    assert found["row"] == [length - 1 for length in found["length"]]
+
+
+def test_a_text_whose_row_is_wrong_is_found_among_all_texts(live):
+    model = copy.deepcopy(live[0])
+    word = live[1].convert_tokens_to_ids("dog")
+    model.base_model.embeddings.word_embeddings.weight.data[word] = torch.nan
+    attribute = hw.Attributor(model, "rollout", tokenizer=live[1])._model
+    encoded, _ = attribute.encoded(TEXTS)
+    answers = attribute.finished(encoded, attribute.rolled(encoded), TEXTS)
+    assert [answers[k].error is None for k in range(4)] == [True, False, True, True]
+    assert "not finite" in answers[1].error
 
 
 def test_a_live_model_is_pickled_with_its_tokenizer(live):

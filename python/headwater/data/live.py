@@ -11,11 +11,12 @@ from ..dataset import fingerprint
 from ..errors import Error
 from ..torch import capture
 from ..torch.recording import check_model
+from .rolled import Rolled, roll
 from .row import Answer, answer_of, not_a_text
 from .settings import Settings
 
-TOKENS_AT_ONCE = 16384  # with padding
-TEXTS_AT_ONCE = 256
+# Texts, and tokens with padding; the passes of a GPU last longer than what Python does for each.
+AT_ONCE = {"cpu": (256, 16384), "cuda": (1024, 32768)}
 FAILURES = (Error, RuntimeError, IndexError)  # of a single text, or because too many ran at once
 BROKEN: Any = getattr(torch, "AcceleratorError", ())  # the GPU can run nothing any more
 
@@ -44,6 +45,10 @@ class LiveModel:
     @property
     def content(self) -> str:
         return fingerprint(self.module)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
 
     def use_device(self, rank: int) -> None:
         """The GPU of a worker."""
@@ -78,9 +83,35 @@ class LiveModel:
     def answers(self, texts: Sequence[Any]) -> list[Answer]:
         found, wrong = self.encoded(texts)
         answers = {k: Answer(error=error) for k, error in wrong.items()}
-        for some in by_length({k: len(one["input_ids"]) for k, one in found.items()}):
-            answers |= self.answered({k: found[k] for k in some}, texts)
+        waiting: list[tuple[dict[int, dict[str, Any]], Rolled | None]] = []
+        for some in by_length({k: len(one["input_ids"]) for k, one in found.items()}, self.device):
+            group = {k: found[k] for k in some}
+            waiting.append((group, self.rolled(group) if self.device.type != "cpu" else None))
+            if len(waiting) > 1:  # the device does the next texts in the meantime
+                answers |= self.finished(*waiting.pop(0), texts)
+        for group, rows in waiting:
+            answers |= self.finished(group, rows, texts)
         return [answers[k] for k in range(len(texts))]
+
+    def rolled(self, encoded: dict[int, dict[str, Any]]) -> Rolled | None:
+        """The rows of some texts on their way; None if they have to be answered in another way."""
+        if self.settings.method != "rollout":
+            return None
+        try:
+            with torch.no_grad(), capture(self.module) as seen:
+                self.module(**self.padded(list(encoded.values())))
+            return roll(seen, [one["input_ids"] for one in encoded.values()], self.settings, self.names_of)
+        except FAILURES as failure:
+            if isinstance(failure, BROKEN):
+                raise
+            return None  # answered() finds the text that fails
+
+    def finished(self, encoded: dict[int, dict[str, Any]], rolled: Rolled | None, texts: Sequence[Any]) -> dict[int, Answer]:
+        values = None if rolled is None else rolled.values()
+        if rolled is None or values is None:
+            return self.answered(encoded, texts)
+        rows = [None] * len(values) if rolled.places is None else rolled.places.tolist()
+        return {k: self.answer(one, texts[k], values[at], rows[at]) for at, (k, one) in enumerate(encoded.items())}
 
     def answered(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
         """The answers for some texts, including those that fail."""
@@ -91,18 +122,13 @@ class LiveModel:
                 raise
             if len(encoded) == 1:
                 return {k: Answer(error=said(self.name, failure)) for k in encoded}
-        out: dict[int, Answer] = {}
-        for k, one in encoded.items():  # find the one that fails
-            out |= self.answered({k: one}, texts)
-        return out
+        numbers = list(encoded)  # too many at once, or one that fails
+        halves = numbers[:len(numbers) // 2], numbers[len(numbers) // 2:]
+        return {k: one for half in halves for k, one in self.answered({k: encoded[k] for k in half}, texts).items()}
 
     def run(self, encoded: dict[int, dict[str, Any]], texts: Sequence[Any]) -> dict[int, Answer]:
         """The answers for some texts, in one pass of the model."""
-        inputs = self.tokenizer.pad([{name: one[name] for name in self.tokenizer.model_input_names if name in one}
-                                     for one in encoded.values()], return_tensors="pt", padding=True,
-                                    padding_side="right")  # on the left, positions would depend on the batch
-        device = next(self.module.parameters()).device
-        inputs = {name: tensor.to(device) for name, tensor in inputs.items()}
+        inputs = self.padded(list(encoded.values()))
         words: dict[str, Any] = dict(self.settings.options)
         output: Any = None
         if self.settings.asks_output:
@@ -115,7 +141,7 @@ class LiveModel:
             else:
                 result = seen.relevance(as_number(asked.target), against=as_number(asked.against), rule=asked.rule, row=row)
         else:
-            with torch.no_grad(), capture(self.module) as seen:
+            with torch.no_grad(), capture(self.module, tokenizer=self.tokenizer) as seen:
                 self.module(**inputs)
             row = self.settings.row or ("-1" if seen._as_source().describe()["causal"] else "0")
             method = getattr(seen, self.settings.method)
@@ -133,11 +159,33 @@ class LiveModel:
                 mask = inputs.get("attention_mask")
                 real = None if mask is None else mask[at].nonzero()[:, 0]
                 name, probability = target_of(item, output, at, real, self.settings.method)
-            answers[k] = answer_of(one["input_ids"], self.tokenizer.convert_ids_to_tokens(one["input_ids"]),
-                                   in_bytes(texts[k], one["offset_mapping"]), np.array(to_numpy(values[0])),
-                                   row=None if rows[0] == "mean" else int(rows[0]), target=name, probability=probability,
-                                   top=self.settings.top)
+            answers[k] = self.answer(one, texts[k], np.array(to_numpy(values[0])),
+                                     None if rows[0] == "mean" else int(rows[0]), name, probability)
         return answers
+
+    def padded(self, encoded: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """What the model reads, on its device. With padding on the left, positions would depend on the batch."""
+        tokenizer, names = self.tokenizer, [name for name in self.tokenizer.model_input_names if name in encoded[0]]
+        fills = {"input_ids": tokenizer.pad_token_id or 0, "attention_mask": 0,
+                 "token_type_ids": getattr(tokenizer, "pad_token_type_id", 0)}
+        if not set(names) <= set(fills):
+            inputs = tokenizer.pad([{name: one[name] for name in names} for one in encoded], return_tensors="pt",
+                                   padding=True, padding_side="right")
+            return {name: tensor.to(self.device) for name, tensor in inputs.items()}
+        rows = {name: np.full((len(encoded), max(len(one[name]) for one in encoded)), fills[name]) for name in names}
+        for name, matrix in rows.items():
+            for row, one in zip(matrix, encoded):
+                row[:len(one[name])] = one[name]
+        return {name: torch.from_numpy(matrix).to(self.device) for name, matrix in rows.items()}
+
+    def names_of(self, ids: Sequence[int]) -> list[str]:
+        names: list[str] = self.tokenizer.convert_ids_to_tokens(ids)
+        return names
+
+    def answer(self, one: dict[str, Any], text: str, values: Any, row: int | None, target: str | None = None,
+               probability: float | None = None) -> Answer:
+        return answer_of(one["input_ids"], self.names_of(one["input_ids"]), in_bytes(text, one["offset_mapping"]), values,
+                         row=row, target=target, probability=probability, top=self.settings.top)
 
 
 def longest_of(model: torch.nn.Module) -> int | None:
@@ -187,11 +235,12 @@ def as_number(row: str) -> int | str:
     return int(row) if row.lstrip("-").isdigit() else row
 
 
-def by_length(lengths: dict[int, int]) -> Iterator[list[int]]:
+def by_length(lengths: dict[int, int], device: torch.device) -> Iterator[list[int]]:
     """The texts in groups, from the shortest to the longest, so that there is little padding."""
+    texts, tokens = AT_ONCE.get(device.type, AT_ONCE["cuda"])
     group: list[int] = []
     for k in sorted(lengths, key=lambda k: (lengths[k], k)):
-        if group and (len(group) == TEXTS_AT_ONCE or (len(group) + 1) * lengths[k] > TOKENS_AT_ONCE):
+        if group and (len(group) == texts or (len(group) + 1) * lengths[k] > tokens):
             yield group
             group = []
         group.append(k)
@@ -199,10 +248,10 @@ def by_length(lengths: dict[int, int]) -> Iterator[list[int]]:
         yield group
 
 
-def in_bytes(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def in_bytes(text: str, places: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Places in characters as places in bytes of UTF-8."""
     if text.isascii():
-        return [(int(begin), int(end)) for begin, end in places]
+        return places
     at = [0]
     for character in text:
         at.append(at[-1] + len(character.encode()))

@@ -29,7 +29,7 @@ class Answer:
 def answer_of(ids: Sequence[int], tokens: Sequence[str], places: Sequence[tuple[int, int]], values: Any, *,
               row: int | None, target: str | None, probability: float | None, top: int | None) -> Answer:
     """The answer with all tokens, or with the `top` whose values are largest without their signs, largest first."""
-    starts, ends = [begin for begin, _ in places], [end for _, end in places]
+    starts, ends = map(list, zip(*places, strict=True)) if places else ([], [])
     answer = Answer(len(tokens), None, list(ids), list(tokens), starts, ends, row, target, probability, values)
     if top is None:
         return answer

@@ -17,7 +17,7 @@ from ..source import Source, read_words
 from .images import places_of
 from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
 from .maps import Maps, Rows
-from .padding import ids_of, names_of, real_positions, words_of
+from .padding import ids_of, is_causal, names_of, real_positions, words_of
 from .blocks import Positions
 from .record import Record, need_numbers
 from .rows import Rows as FewRows, fold
@@ -90,8 +90,11 @@ class Answer:
         def rows(item: int, layer: int, fuse: str, first: int, count: int) -> Tensor:
             return made(item, layer, fuse, first, count).cpu()
 
+        longest = max(range(len(self.tokens)), key=lambda item: len(self.tokens[item]))
+        real = self.real[longest]
+        causal = is_causal(self.records[0], longest, real if real is None else real.to(self.records[0].device))
         inputs = _engine.from_rows(rows, [words or ["<padding>"] for words in self.tokens], self.heads, self.name,
-                                   self.length, self.records[0].causal, partial(self.notes_of, mended))
+                                   self.length, causal, partial(self.notes_of, mended))
         return Source(inputs, Kind(torch.empty(0, device=self.device)), self.name, images=self.images)
 
     def maps(self) -> Maps:
@@ -128,10 +131,9 @@ class Answer:
                     kernels=kernel if multiplies and multiplies_pairs(self.device) else None)
 
 
-def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
+def layers_asked(seen: Recording, **asked: Unpack[AskedWords]) -> tuple[Run, list[Record], list[str], list[str]]:
+    """The run that a question is about, with the records and the names of its layers, and notes."""
     missing, repeated = asked.get("missing") or "error", asked.get("repeated") or "error"
-    nan = asked.get("nan") or "error"
-    read_words("checked", nan)
     for word, value, other in (("missing", missing, "residual"), ("repeated", repeated, "layers")):
         if value not in ("error", other):
             raise Error(f"unknown {word} '{value}'; there are error and {other}")
@@ -140,6 +142,13 @@ def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
     modules = {name: module for module, name in seen._names.items()}
     records, layers, notes = layers_of(run, modules, missing, repeated, seen._chosen is not None)
     check_shapes(run, records, layers, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
+    return run, records, layers, notes
+
+
+def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
+    nan = asked.get("nan") or "error"
+    read_words("checked", nan)
+    run, records, layers, notes = layers_asked(seen, **asked)
     first = next(entry for entry in run.entries if entry.record is not None)
     assert first.record is not None
     if any(record.dropout for record in records):

@@ -67,6 +67,16 @@ def attends_to(record: Record, real: Tensor) -> bool:
     return bool((seen & real[:, None, :, None] & ~real[:, None, None, :]).any())
 
 
+def is_causal(record: Record, item: int, real: Positions) -> bool:
+    """Whether no real position of an item sees a later one. Where there is a mask, it says so."""
+    if record.mask is None or record.mask.ndim != 4:
+        return record.causal
+    mask = record.mask[item if record.mask.shape[0] > 1 else 0, 0]
+    seen = (mask if mask.dtype == torch.bool else mask >= -1e4).expand(record.queries, record.keys)
+    seen = seen if real is None else seen[real][:, real]
+    return seen.shape[0] == seen.shape[1] and not bool(seen.triu(1).any())
+
+
 def real_positions(record: Record, told: Sequence[dict[str, Any]], given: Any) -> tuple[list[Positions], list[str]]:
     """The real positions of each item of a record of self attention, and what to note.
 
