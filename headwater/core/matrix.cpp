@@ -59,4 +59,10 @@ void copy(MatrixView from, MatrixSpan to) {
   for (int i = 0; i < from.rows(); ++i) std::ranges::copy(from.row(i), to.row(i).begin());
 }
 
+void add(MatrixView from, MatrixSpan to) {
+  assert(from.rows() == to.rows() && from.columns() == to.columns());
+  for (int i = 0; i < from.rows(); ++i)
+    for (int j = 0; j < from.columns(); ++j) to(i, j) += from(i, j);
+}
+
 }  // namespace headwater

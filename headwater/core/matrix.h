@@ -104,5 +104,7 @@ class Matrix {
 
 /// Copies the numbers of `from` into `to`, which has the same shape.
 void copy(MatrixView from, MatrixSpan to);
+/// Adds them to those of `to`, which has the same shape.
+void add(MatrixView from, MatrixSpan to);
 
 }  // namespace headwater

@@ -75,6 +75,16 @@ struct PlaceNames {
   LinearNames keys, queries;  // of the rows, in each block; "": none
 };
 
+/// A convolution over neighbouring tokens, which is added to the first block's output before
+/// another norm (DeBERTa).
+struct ConvolutionNames {
+  std::string name;
+  int size = 0;    // neighbours, with the token itself in the middle
+  int groups = 1;  // of columns, which do not mix
+  kernel::Activation activation = kernel::Activation::tanh;
+  std::string norm;
+};
+
 /// What follows the last block and gives logits: out(norm(activation(dense(x)))), where every part
 /// except `out` is optional. Names are complete, except for those of the body.
 struct ClassifierNames {
@@ -142,6 +152,7 @@ struct Architecture {
   float cap = 0;                 // a score s becomes cap * tanh(s / cap); 0: it stays as it is
   DistanceNames distance_bias;
   std::optional<PlaceNames> places;
+  std::optional<ConvolutionNames> convolution;
   std::optional<Rope> rope;
   std::optional<Rope> window_rope;  // of layers with a window, if theirs differs
   std::vector<bool> unrotated;      // layers that do not use it; empty: all do

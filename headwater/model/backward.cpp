@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headwater/model/convolution.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/projection.h"
 
@@ -56,6 +57,11 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, const LayerState* 
     again_->fill(l, input, own_);
   }
   state_ = kept ? kept : &own_;
+  Matrix beside;
+  if (l == 0 && model_.convolution()) {
+    apply_norm(shape_, layer.feed_norm, sum, wide_);
+    beside = model_.convolution()->backward(input, wide_, inputs_, how_, gradient);
+  }
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
@@ -63,6 +69,7 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, const LayerState* 
   feed_some_backward(layer, gradient);
   attend_backward(layer, l, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient,
                   fused);
+  if (beside.rows() > 0) add(beside, gradient);
 }
 
 kernel::Attention Backward::attention(const LayerWeights& layer, int l, int k) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "headwater/model/convolution.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/projection.h"
 
@@ -93,10 +94,13 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum, 
   const LayerWeights& layer = model_.layer(next_);
   assert(!projected_ || (!state && state_ == &own_));
   state_ = state ? state : &own_;
+  const Convolution* convolution = next_ == 0 ? model_.convolution() : nullptr;
+  if (convolution) entered_ = hidden_.copy();
   run_to_activation(layer, fused);
   add_fed(layer);
   keep(hidden_, sum);
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
+  if (convolution) convolution->apply(entered_, inputs_, hidden_);
   ++next_;
   if (next_ < shape_.layers) return;
   for (size_t k = 0; k < caches_.size(); ++k) caches_[k]->count = inputs_.end(static_cast<int>(k));
@@ -209,7 +213,7 @@ void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale
   if (!norm.weight.empty()) {
     keep(normed_, before_norm);
     apply_norm(shape_, norm, normed_, normed_);
-    for (size_t k = 0; k < hidden_.size(); ++k) hidden_.data()[k] += normed_.data()[k];
+    headwater::add(normed_, hidden_);
     return;
   }
   for (int t = 0; t < hidden_.rows(); ++t)

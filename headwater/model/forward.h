@@ -107,6 +107,7 @@ class Forward {
   Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
   Matrix hidden_, normed_, inner_;
+  Matrix entered_;  // the first block's input, if a convolution reads it
   LayerState own_;  // only what this needs itself
   LayerState* state_ = &own_;
   std::map<int, Matrix> distances_;  // by the number of keys

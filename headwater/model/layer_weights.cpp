@@ -26,14 +26,18 @@ NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
   return norm;
 }
 
+kernel::Weights outputs_of(const kernel::Weights& whole, int first, int count) {
+  kernel::Weights part = whole;
+  part.outputs = count;
+  part.data += static_cast<size_t>(first) * static_cast<size_t>(whole.inputs) * size_of(whole.type);
+  return part;
+}
+
 namespace {
 
-// Outputs first ... first + count - 1 of a map that is stored output by output.
 LinearWeights slice(const LinearWeights& whole, int first, int count) {
   LinearWeights part = whole;
-  part.weights.outputs = count;
-  part.weights.data += static_cast<size_t>(first) * static_cast<size_t>(whole.weights.inputs) *
-                       size_of(whole.weights.type);
+  part.weights = outputs_of(whole.weights, first, count);
   if (!whole.bias.empty())
     part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
   return part;

@@ -59,6 +59,9 @@ LinearWeights bind_linear(const Checkpoint& checkpoint, const std::string& prefi
                           const LinearNames& names, int outputs, int inputs,
                           bool input_major = false);
 
+/// Outputs first ... first + count - 1 of a map that is stored output by output.
+kernel::Weights outputs_of(const kernel::Weights& whole, int first, int count);
+
 /// Whether there is such a tensor: a name that is empty or ends with a dot means none.
 NormWeights bind_norm(const Checkpoint& checkpoint, const std::string& name,
                       Architecture::Norm kind, int size);

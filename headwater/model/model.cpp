@@ -5,6 +5,7 @@
 
 #include "headwater/core/fail.h"
 #include "headwater/model/classifier.h"
+#include "headwater/model/convolution.h"
 #include "headwater/model/distance_bias.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/pooling.h"
@@ -77,6 +78,8 @@ Model::Model(Config config, Architecture architecture, Checkpoint checkpoint)
   prefix_ = find_prefix(architecture_, checkpoint_);
   layers_ = ModelBlocks(architecture_, checkpoint_, prefix_);
   bind_distances();
+  if (architecture_.convolution)
+    convolution_ = std::make_unique<Convolution>(architecture_, checkpoint_, prefix_);
   refuse_unused(architecture_, checkpoint_, checkpoint_.outer() + prefix_);
   if (architecture_.text)
     text_ = std::make_unique<TextEmbedder>(architecture_, checkpoint_, prefix_);

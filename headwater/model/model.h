@@ -17,6 +17,7 @@
 namespace headwater {
 
 class Classifier;
+class Convolution;
 class Tokenizer;
 
 /// Weights are mapped and used as stored. Nothing observable changes after open(), so several
@@ -67,6 +68,8 @@ class Model {
   Matrix distances(int n) const;
   /// The same where it depends on queries and keys; null if the model has no such thing.
   const Places* places() const { return places_.get(); }
+  /// What follows the first block; null if nothing does.
+  const Convolution* convolution() const { return convolution_.get(); }
 
   /// The norm after the last block, if the model has one. out may be hidden.
   void finish(MatrixView hidden, MatrixSpan out) const;
@@ -107,6 +110,7 @@ class Model {
   NormWeights final_norm_;
   Matrix distance_bias_;  // buckets x heads
   std::unique_ptr<Places> places_;
+  std::unique_ptr<Convolution> convolution_;
   LinearWeights language_head_, language_dense_;
   float language_cap_ = 0, language_scale_ = 1;
   OnFirstUse<Classifier> classifier_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headwater/core/fail.h"
+#include "headwater/model/convolution.h"
 #include "headwater/model/norm.h"
 
 namespace headwater {
@@ -96,7 +97,8 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
   const Architecture& shape = model.architecture();
   const int n = gradient.rows();
   const auto some = [&](const Matrix& rows) { return MatrixView(rows).rows(0, n); };
-  Backward backward(model, trace.lengths.empty() ? std::vector<int>{n} : trace.lengths, how);
+  const Segments inputs(trace.lengths.empty() ? std::vector<int>{n} : trace.lengths);
+  Backward backward(model, inputs.lengths(), how);
   Matrix normed = shape.norm_first ? Matrix() : Matrix(n, shape.width);
   for (int l = shape.layers - 1; l >= 0; --l) {
     const MatrixView below = some(l > 0 ? trace.sums[static_cast<size_t>(l) - 1] : trace.embedded);
@@ -104,6 +106,7 @@ void pass_back(const Model& model, const Trace& trace, Propagation& how, MatrixS
     // Kept states do not need the input of a block whose norms come last.
     if (l > 0 && !shape.norm_first && (trace.states.empty() || calls.done)) {
       apply_norm(shape, model.layer(l - 1).feed_norm, below, normed);
+      if (l == 1 && model.convolution()) model.convolution()->apply(trace.embedded, inputs, normed);
       input = normed;
     }
     const auto at = static_cast<size_t>(l);

@@ -52,19 +52,33 @@ std::string name_without_folders(const std::string& name) {
   return last.has_filename() ? last.filename().string() : name;
 }
 
-std::string name_of(const Logit& logit) { return token_labels({logit.name})[0]; }
+bool is_word(const Prediction& prediction) {
+  return prediction.what.starts_with("next word") || prediction.what.starts_with("masked word") ||
+         prediction.what.starts_with("word");
+}
 
-std::string target_text(const Target& target) {
-  std::string text = fmt::format("'{}'", name_of(target.logit));
-  if (target.against) text += fmt::format(" against '{}'", name_of(*target.against));
+// A word is spelt as the tokens are, a class as it is.
+std::string name_of(const Logit& logit, const std::optional<Prediction>& prediction,
+                    const Description& source) {
+  if (prediction && is_word(*prediction)) return token_labels_after(source.tokens, {logit.name})[0];
+  return token_labels({logit.name})[0];
+}
+
+std::string name_of(const Logit& logit, const Attribution& result) {
+  return name_of(logit, result.prediction, result.source);
+}
+
+std::string target_text(const Target& target, const Attribution& result) {
+  std::string text = fmt::format("'{}'", name_of(target.logit, result));
+  if (target.against) text += fmt::format(" against '{}'", name_of(*target.against, result));
   return text;
 }
 
-std::string relevance_title(const RelevanceRecord& record) {
+std::string relevance_title(const RelevanceRecord& record, const Attribution& result) {
   const char* rule = "Relevance";
   if (record.rule == RelevanceRule::attnlrp) rule = "Relevance (AttnLRP)";
   if (record.rule == RelevanceRule::integrated) rule = "Integrated gradients";
-  return fmt::format("{} for {}", rule, target_text(record.target));
+  return fmt::format("{} for {}", rule, target_text(record.target, result));
 }
 
 // What the logit consists of: "logit 3.25 = tokens 3.1 + biases 0.15". A function of the output in
@@ -95,11 +109,11 @@ bool is_span(const Attribution& result) {
                      tokens.end() - static_cast<std::ptrdiff_t>(result.outputs.size()));
 }
 
-std::string gradient_title(const GradientRecord& record) {
+std::string gradient_title(const GradientRecord& record, const Attribution& result) {
   const char* rule = "Gradient x attention";
   if (record.rule == GradientRule::gradient_rollout) rule = "Gradient rollout";
   if (record.rule == GradientRule::chefer) rule = "Gradient relevance (Chefer)";
-  return fmt::format("{} of {}", rule, target_text(record.target));
+  return fmt::format("{} of {}", rule, target_text(record.target, result));
 }
 
 }  // namespace
@@ -112,8 +126,8 @@ std::string title_of(const Attribution& result) {
   if (result.method == "flow") title = "Attention flow";
   if (result.method == "generate")
     title = result.has_signs ? "Relevance for generated tokens" : "Rollout of generated tokens";
-  if (result.gradient) title = gradient_title(*result.gradient);
-  if (result.relevance) title = relevance_title(*result.relevance);
+  if (result.gradient) title = gradient_title(*result.gradient, result);
+  if (result.relevance) title = relevance_title(*result.relevance, result);
   return result.by_layer.empty() ? title : title + " by layer";
 }
 
@@ -132,9 +146,6 @@ std::string source_text(const std::string& name) {
 }
 
 std::string prediction_text(const Prediction& prediction, const Description& source) {
-  const bool of_words = prediction.what.starts_with("next word") ||
-                        prediction.what.starts_with("masked word") ||
-                        prediction.what.starts_with("word");
   // The start of an answer is a token of the input, whose number alone says little.
   const bool of_tokens = prediction.what == "answer's start";
   const auto token = [&](const Logit& logit) {
@@ -142,7 +153,7 @@ std::string prediction_text(const Prediction& prediction, const Description& sou
   };
   const auto name = [&](const Logit& logit) {
     if (of_tokens) return token(logit);
-    return of_words ? token_labels_after(source.tokens, {logit.name})[0] : name_of(logit);
+    return name_of(logit, prediction, source);
   };
   const auto one = [&](const Logit& logit, double probability) {
     const double percent = 100 * probability;
@@ -241,9 +252,9 @@ std::string sign_text(const Attribution& result) {
   if (!result.relevance) return "red speaks for the token, blue against it";
   const Target& target = result.relevance->target;
   if (target.against)
-    return fmt::format("red speaks for '{}', blue for '{}'", name_of(target.logit),
-                       name_of(*target.against));
-  return fmt::format("red speaks for '{}', blue against it", name_of(target.logit));
+    return fmt::format("red speaks for '{}', blue for '{}'", name_of(target.logit, result),
+                       name_of(*target.against, result));
+  return fmt::format("red speaks for '{}', blue against it", name_of(target.logit, result));
 }
 
 std::string layer_name(const Attribution& result, size_t k) {

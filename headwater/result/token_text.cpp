@@ -83,6 +83,22 @@ size_t end_of_character(std::string_view bytes, size_t at) {
   return valid_utf8(character) == character ? at + length : at;
 }
 
+// The characters of decoded tokens, with the bytes that are part of none as <0xE4>.
+std::u32string characters_of(std::string_view bytes) {
+  static constexpr char digits[] = "0123456789ABCDEF";
+  std::string out;
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t end = end_of_character(bytes, at);
+    const auto byte = static_cast<unsigned char>(bytes[at]);
+    if (end == at && byte >= 0x80)
+      out += {'<', '0', 'x', digits[byte >> 4], digits[byte & 15], '>'};
+    else
+      out += bytes.substr(at, std::max(end - at, size_t{1}));
+    at = std::max(end, at + 1);
+  }
+  return code_points(out);
+}
+
 // Whether the tokens are a text in GPT-2's alphabet although none of them has a space: decoded,
 // they are UTF-8 with at least one character of several bytes. Other texts are not: one accented
 // letter alone is no UTF-8. Both ends may be cut off within a character.
@@ -198,7 +214,7 @@ bool apart(const std::string& a, const std::string& b) {
 
 // Without the spaces before a word.
 std::u32string word_of(const std::string& text) {
-  std::u32string points = code_points(text);
+  std::u32string points = characters_of(text);
   if (points.size() > 1 && points[0] == ' ' && !std::all_of(points.begin(), points.end(), is_blank))
     points.erase(0, points.find_first_not_of(U' '));
   return points;
@@ -300,7 +316,7 @@ std::vector<Piece> running_text(const std::vector<std::string>& tokens, int long
       piece.text = shortened(harmless(continues_word(token) ? token.substr(2) : token), longest);
       continue;
     }
-    std::u32string points = code_points(unit.text);
+    std::u32string points = characters_of(unit.text);
     piece.ends_line = points.find(U'\n') != points.npos;
     if (points.size() > 1 && points[0] == ' ') {
       piece.space = j > 0;

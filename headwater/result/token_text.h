@@ -6,7 +6,7 @@
 //   verbatim        a token starts with white space: tokens are already parts of the text
 //   WordPiece       otherwise: a space separates words, "##ing" continues the previous word
 // Tokens that are parts of one character form a unit, which is shown as a whole. Bytes that are
-// part of no character show as U+FFFD.
+// part of no character show as <0xE4>, as SentencePiece has them.
 // The output is valid UTF-8 without control characters, line ends or marks that change the
 // direction of writing. Those show as U+2423 (space), U+23CE (line end), U+21E5 (tab), the control
 // pictures from U+2400 on, or U+FFFD.

@@ -50,11 +50,15 @@ TEST(TokenText, ShowsPartsOfACharacterAsOneUnit) {
             (std::vector<float>{0.25f, 0.125f, 0, 1}));
   EXPECT_EQ(kept, (std::vector<bool>{true, true, false, true}));
   // Bytes that are part of no character.
-  EXPECT_EQ(token_labels({"\u0120a", "\u00e4", "b"}), (Strings{"a", "\uFFFD", "b"}));
+  EXPECT_EQ(token_labels({"\u0120a", "\u00e4", "b"}), (Strings{"a", "<0xE4>", "b"}));
+  EXPECT_EQ(text_of({"\u0120a", "\u0120\u00e4\u00bd", "b"}), "a <0xE4><0xBD>b");
+  EXPECT_EQ(token_labels({"\u2581a", "<0xE4>", "b"}), (Strings{"a", "<0xE4>", "b"}));
+  // The character U+FFFD itself.
+  EXPECT_EQ(token_labels({"\u0120a", "\u00ef\u00bf\u00bd"}), (Strings{"a", "\uFFFD"}));
   EXPECT_EQ(token_labels_after({"\u0120a", "\u00e4\u00bd"}, {"\u0142"}), (Strings{"\u4f60 2/2"}));
   // A word that a model would write, which is no text, after a text without a space.
   EXPECT_EQ(token_labels_after({"S", "tra\u00c3\u0141e"}, {"\u0137\u00ce\u00bb\u00ce"}),
-            (Strings{"\uFFFD\u03bb\uFFFD"}));
+            (Strings{"<0x95>\u03bb<0xCE>"}));
 }
 
 TEST(TokenText, ShowsPartsOfACharacterInSentencePieceAsOneUnit) {
@@ -70,7 +74,7 @@ TEST(TokenText, KnowsByteLevelTokensWithoutASpace) {
   EXPECT_EQ(token_labels({"Stra", "\u00c3\u0141", "e", "<|endoftext|>"}),
             (Strings{"Stra", "\u00df", "e", "<|endoftext|>"}));
   // Cut off within its last character.
-  EXPECT_EQ(token_labels({"\u00c3\u0141", "\u00e5\u0138"}), (Strings{"\u00df", "\uFFFD"}));
+  EXPECT_EQ(token_labels({"\u00c3\u0141", "\u00e5\u0138"}), (Strings{"\u00df", "<0xE5><0x96>"}));
   // Accented words of other vocabularies are no UTF-8 in that alphabet.
   EXPECT_EQ(token_labels({"na\u00efve", "caf\u00e9"}), (Strings{"na\u00efve", "caf\u00e9"}));
   EXPECT_EQ(token_labels({"\u00e9"}), (Strings{"\u00e9"}));

@@ -63,7 +63,8 @@ def test_headwater_knows_each_entry_that_transformers_reads(name, tmp_path):
              if isinstance(getattr(saved_config, key), (bool, int, float, str)) and key != "name_or_path"}
     path = tmp_path / "config.json"
     path.write_text(json.dumps(plain | json.loads(path.read_text())))
-    notes = re.compile("; (only the encoder was run, not the decoder|texts had .* with another input)")
+    notes = re.compile("; (only the encoder was run, not the decoder|texts had .* with another input"
+                       "|a convolution beside the first block .*)")
     assert [notes.sub("", said) for said in verdicts(path)] == ["ok"]
     # Those that it reads only where they are: known if they are refused or change nothing.
     maybe = set(re.findall(r"getattr\((?:self\.)?config, \"([a-z]\w*)\"", source)) - set(json.loads(path.read_text()))
@@ -163,10 +164,41 @@ def test_the_encoder_of_a_model_with_a_decoder_says_so(tmp_path):
     assert "is a bart model that cannot predict the next word" in fails(1, "relevance", tmp_path, "--prompt", "a")
 
 
-def test_the_convolution_of_deberta_is_refused_by_name(tmp_path):
-    saved("deberta", tmp_path)
-    change(tmp_path, conv_kernel_size=3, conv_act="gelu")
-    assert "'conv_kernel_size' is 3, which headwater does not implement" in fails(1, "info", tmp_path)
+def test_a_result_says_that_attention_does_not_show_the_convolution_of_deberta(tmp_path):
+    saved("deberta-convolution", tmp_path)
+    assert rollout(tmp_path)["notes"] == [
+        "a convolution beside the first block mixes neighbouring tokens, which no attention shows; relevance counts it"]
+    assert ask("relevance", tmp_path, "--ids", "5,6,7", "--target", "1")["notes"]
+
+
+@pytest.mark.parametrize("entries, words", [
+    (dict(conv_kernel_size=4), "'conv_kernel_size' is 4, expected an odd number of neighbours up to 255"),
+    (dict(conv_kernel_size=257), "'conv_kernel_size' is 257, expected an odd number"),
+    (dict(conv_groups=4), "'conv_groups' is 4, expected a divisor of 'hidden_size', 42"),
+    (dict(conv_groups=0), "'conv_groups' is 0"),
+    (dict(conv_act="sine"), "'conv_act' is 'sine'"),
+    (dict(conv_kernel_size=5), "tensor 'encoder.conv.conv.weight' is [42, 42, 3], expected [42, 42, 5]")])
+def test_a_convolution_that_cannot_be_is_refused(entries, words, tmp_path):
+    make("DebertaV2Model", "DebertaV2Config", KNOWN["deberta-convolution"][2]).save_pretrained(tmp_path)
+    change(tmp_path, **entries)
+    assert words in fails(1, "info", tmp_path)
+
+
+def test_a_convolution_stays_within_its_text(tmp_path):
+    """Texts of a file run side by side in one matrix."""
+    saved("deberta-convolution-absolute", tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["deberta.encoder.conv.conv.weight"] = torch.randn(42, 1, 5)
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    change(tmp_path, conv_kernel_size=5)
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghij"]))
+    change(tmp_path, tokenizer_class="BertTokenizer")
+    lines = ["a b c", "d e f g h", "j a"]
+    (tmp_path / "lines.txt").write_text("\n".join(lines))
+    for words in (["rollout"], ["relevance", "--row", 1, "--target", 0]):
+        together = ask(words[0], tmp_path, "--text-file", tmp_path / "lines.txt", "--item", "all", *words[1:])
+        for line, result in zip(lines, together, strict=True):
+            assert result["values"] == ask(words[0], tmp_path, "--text", line, *words[1:])["values"]
 
 
 IDS = torch.tensor([[5, 9, 33, 7, 61, 12, 4]])

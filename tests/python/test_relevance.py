@@ -20,7 +20,9 @@ class Followed:
         norms = [m for name, m in body.named_modules() if name in (
             "embeddings.LayerNorm", "embeddings.norm", "vision_model.pre_layrnorm")]
         self.words, self.sums, self.outputs = None, None, []
-        hooks = [layer.register_forward_hook(self.keep_output) for layer in layers_of(model)]
+        # After a layer comes the next one's input, which is its output but for DeBERTa's convolution.
+        hooks = [layer.register_forward_pre_hook(self.keep_input) for layer in layers_of(model)[1:]]
+        hooks.append(layers_of(model)[-1].register_forward_hook(self.keep_output))
         # Word, position and type together: what the embedding's norm gets, or the first layer if there is none.
         before = norms[0] if norms else layers_of(model)[0]
         hooks.append(before.register_forward_pre_hook(self.keep_sums))
@@ -50,10 +52,12 @@ class Followed:
             self.sums = given[0]
             self.sums.retain_grad()
 
+    def keep_input(self, module, given):
+        given[0].retain_grad()
+        self.outputs.append(given[0])
+
     def keep_output(self, module, given, out):
-        rows = out[0] if isinstance(out, tuple) else out
-        rows.retain_grad()
-        self.outputs.append(rows)
+        self.keep_input(module, out if isinstance(out, tuple) else (out,))
 
 
 def is_bias(name):

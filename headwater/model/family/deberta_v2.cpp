@@ -53,18 +53,42 @@ void read_places(const Config& config, Architecture& model) {
   model.places = std::move(places);
 }
 
+// The xlarge and xxlarge models have one.
+void read_convolution(const Config& config, Architecture& model) {
+  const int size = config.integer_or("conv_kernel_size", 0, -1);
+  if (size <= 0) return config.pass_over({"conv_act", "conv_groups"});
+  ConvolutionNames convolution;
+  convolution.name = "encoder.conv.conv";
+  convolution.size = size;
+  convolution.groups = config.integer_or("conv_groups", 1);
+  convolution.activation = activation(config, "conv_act", "tanh");
+  convolution.norm = "encoder.conv.LayerNorm";
+  constexpr int most = 255;
+  if (size % 2 == 0 || size > most)
+    fail(
+        "{}: 'conv_kernel_size' is {}, expected an odd number of neighbours up to {}, with the "
+        "token in their middle; check the file",
+        config.name(), size, most);
+  if (model.width % convolution.groups != 0)
+    fail("{}: 'conv_groups' is {}, expected a divisor of 'hidden_size', {}; check the file",
+         config.name(), convolution.groups, model.width);
+  model.convolution = std::move(convolution);
+  model.notes.push_back(
+      "a convolution beside the first block mixes neighbouring tokens, which no attention shows; "
+      "relevance counts it");
+}
+
 }  // namespace
 
 Architecture deberta_v2(const Config& config) {
   Architecture model;
   encoder_sizes(config, model);
-  config.pass_over({"pooler_dropout", "cls_dropout", "conv_act", "conv_groups", "summary_type",
-                    "summary_activation", "summary_last_dropout", "summary_use_proj"});
+  config.pass_over({"pooler_dropout", "cls_dropout", "summary_type", "summary_activation",
+                    "summary_last_dropout", "summary_use_proj"});
   model.epsilon = config.number_or("layer_norm_eps", 1e-7);
   model.inner = config.integer("intermediate_size");
   model.head_size = config.integer_or("attention_head_size", model.head_size);
   model.positions = config.integer_or("max_position_embeddings", 512);
-  config.expect_number("conv_kernel_size", 0);
   config.expect_number("embedding_size", model.width);
   config.expect_number("pooler_hidden_size", model.width);
   model.prefixes = {"", "deberta."};
@@ -79,6 +103,7 @@ Architecture deberta_v2(const Config& config) {
   model.down = {"output.dense"};
   model.feed_norm = "output.LayerNorm";
   read_places(config, model);
+  read_convolution(config, model);
 
   TextEmbedding text;
   text.size = model.width;
