@@ -21,21 +21,6 @@ interface Reply extends Paths {
   values?: Float32Array;
 }
 
-/** Why the page cannot recompute this result with other layers or another residual; null if it can. */
-export function whyNot({ maps, method, options }: Attribution): string | null {
-  if (!maps) return "no layers";
-  const { discard, preset, empty } = options;
-  const what =
-    method !== "rollout"
-      ? method
-      : discard > 0
-        ? "discard"
-        : preset === "metrics"
-          ? preset
-          : empty === "zero" && "empty zero";
-  return what ? `the page cannot recompute ${what}` : null;
-}
-
 export type Roller = ReturnType<typeof rollerOf>;
 
 export function rollerOf(session: Session) {
@@ -91,7 +76,7 @@ export function rollerOf(session: Session) {
 
 /** All values of a grid, row by row. */
 export function valuesOf(grid: Grid): Float32Array {
-  const out = floats(grid.rows * grid.columns);
-  for (let r = 0; r < grid.rows; r++) grid.addRow(r, out.subarray(r * grid.columns, (r + 1) * grid.columns));
+  const out = floats(grid.high * grid.wide);
+  for (let r = 0; r < grid.high; r++) grid.addRow(r, out.subarray(r * grid.wide, (r + 1) * grid.wide));
   return out;
 }

@@ -1,5 +1,5 @@
 // The page of a server: a form, what became of the last question, and one or two results.
-import { Fragment, h, useEffect, useRef, useState } from "../jsx";
+import { h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
 import { type Session, sessionOf } from "../session";
@@ -176,8 +176,8 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
           {panes.length > 1 ? (
             <>
               <Segments
-                label="Answers go to"
-                value={String(focus)}
+                called="Answers go to"
+                chosen={String(focus)}
                 words={[
                   ["0", "Left"],
                   ["1", "Right"],
