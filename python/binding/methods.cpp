@@ -108,7 +108,8 @@ void bind_methods(nb::module_& module) {
         return each_item(inputs, items, method, failed);
       },
       "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false, "embed_layers"_a = false,
-      "failed"_a = nb::none(), "Rollout of each item: [rows, n] float32, with by_layer [L, rows, n].");
+      "failed"_a = nb::none(),
+      "Rollout of each item: [rows, n] float32, with by_layer [L, rows, n].");
   module.def(
       "average",
       [](Inputs& inputs, const Items& items, const Options& options, bool embed_layers,

@@ -126,8 +126,8 @@ Document data_of(const std::vector<ResultView>& results, const WriteOptions& opt
     if (items.size() <= options.commands.size())
       item.fields.push_back({"command", options.commands[items.size() - 1]});
     const Field* own = item.find("command");
-    if (std::string how = how_to_get_layers(
-            item, own ? std::get<std::string>(own->value) : options.command);
+    if (std::string how =
+            how_to_get_layers(item, own ? std::get<std::string>(own->value) : options.command);
         !how.empty())
       item.fields.push_back({"no_layers", std::move(how)});
   }

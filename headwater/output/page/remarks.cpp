@@ -28,9 +28,9 @@ std::string how_to_get_layers(const Document& contents, std::string_view command
   const auto can = [&](std::string_view method) {
     return command.starts_with(fmt::format("headwater {} ", method));
   };
-  const bool has = std::ranges::any_of(
-      std::initializer_list<std::string_view>{"maps", "by_layer", "cut"},
-      [&](std::string_view name) { return contents.find(name) != nullptr; });
+  const bool has =
+      std::ranges::any_of(std::initializer_list<std::string_view>{"maps", "by_layer", "cut"},
+                          [&](std::string_view name) { return contents.find(name) != nullptr; });
   if (has || !(can("rollout") || can("average") || can("flow"))) return "";
   return "--embed-layers adds all layers to the page.";
 }
