@@ -6,7 +6,7 @@ const LIBRARIES = new URL("node_modules/@typescript/", import.meta.url);
 // These too: nothing of the browser's that is called so is used here, and they have no dot before them, or are the
 // name of a class of style as well.
 const OURS =
-  "asked Body canvas cellX cellY codes column columnTokens element EvaluationView exact hasLayers high LayerControls level matrix members memory minus most names overlay picture place Records room root rowTokens share start state stops table TableView take turn update wide words".split(
+  "asked Body canvas cellX cellY codes column columnTokens edge element EvaluationView exact hasLayers high LayerControls level matrix members memory minus most names overlay picture place Records room root rowTokens share start state stops table TableView take turn update wide words".split(
     " ",
   );
 const OUTSIDE = ["contract.ts", "state.ts", "server/contract.ts", "server/draft.ts", "server/client.ts"];

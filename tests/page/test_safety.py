@@ -71,7 +71,7 @@ def test_it_works_in_a_frame_without_rights(make, visit, tmp_path):
     frame = visit(outer).frame_locator("iframe")
     frame.locator("[data-t='2']").click()
     frame.locator(".question", has_text="unpin").wait_for()
-    frame.locator(".graph .way").first.wait_for()
+    frame.locator(".graph .edge").first.wait_for()
     assert frame.locator(".ranking tbody tr").count() == len(result["values"])
 
 

@@ -229,11 +229,11 @@ def test_two_texts_side_by_side(open_page):
     page.locator(".place").nth(1).locator(".text [data-t='1']").click()
     assert "unpin" in page.locator(".place").nth(1).locator(".question").inner_text()
     assert "unpin" not in page.locator(".place").first.locator(".question").inner_text()
-    page.get_by_text("Left", exact=True).click()
+    page.get_by_text("Change the left").click()
     assert page.input_value("textarea") == SENTENCE
     choose(page, "model", "facts")
     page.locator(".place").first.get_by_text("headwater rollout facts").wait_for()
-    page.get_by_text("Close the right one").click()
+    page.get_by_text("Close the right").click()
     assert page.locator(".place").count() == 1
 
 

@@ -68,7 +68,7 @@ function flowOf(one: Attribution, cut: Cut, carried: Cut, wide: number): Element
       ],
       labels: one.inputs.labels,
       wide,
-      kind: (edge) => (edge.limits ? "way cut" : "way"),
+      kind: (edge) => (edge.limits ? "edge cut" : "edge"),
       tip: (edge) => [written(edge.share), reads(one, edge) + (edge.limits ? ", all of it" : "")],
     }),
   ];

@@ -160,7 +160,7 @@ export function layersView(session: Session, roller: Roller) {
         ),
         labels: one.inputs.labels,
         wide: root.clientWidth,
-        kind: () => "way",
+        kind: () => "edge",
         tip: (edge) => [
           `${(100 * edge.share).toFixed(1)} %`,
           reads(one, { ...edge, layer: edge.layer + begin }),

@@ -125,7 +125,7 @@ export function sessionOf(
   const first = page.items[0];
   const one = first?.kind === "comparison" ? first.panels[0] : first;
   if (one?.kind === "attribution") {
-    // In a long text each way has less.
+    // In a long text each path has less.
     if (one.inputs.labels.length > 64) start.least = 0.005;
     if (one.left_out) {
       start.hide = true;

@@ -176,11 +176,11 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
           {panes.length > 1 ? (
             <>
               <Segments
-                called="Answers go to"
+                called="Which result changes"
                 chosen={String(focus)}
                 words={[
-                  ["0", "Left"],
-                  ["1", "Right"],
+                  ["0", "Change the left"],
+                  ["1", "Change the right"],
                 ]}
                 take={(k) => setFocus(Number(k))}
               />
@@ -191,7 +191,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
                   setFocus(0);
                 }}
               >
-                Close the right one
+                Close the right
               </button>
             </>
           ) : (
