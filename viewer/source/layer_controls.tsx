@@ -4,7 +4,7 @@ import { Slider } from "./controls";
 import { layerName } from "./layers";
 import { log10, max } from "./numbers";
 import { written } from "./scale";
-import type { Session } from "./session";
+import { AS_COMPUTED, type Session } from "./session";
 
 export function LayerControls({ session }: { session: Session }) {
   const { one, state } = session;
@@ -75,9 +75,9 @@ export function LayerControls({ session }: { session: Session }) {
         take={(value) => session.update({ least: +(10 ** value).toPrecision(2) })}
       />,
     );
-    if (!one.fixed && (state.begin >= 0 || state.end >= 0 || state.residual >= 0))
+    if (!one.fixed && max(state.begin, state.end, state.residual) >= 0)
       out.push(
-        <button onclick={() => session.update({ begin: -1, end: -1, residual: -1 })}>Reset</button>,
+        <button onclick={() => session.update(AS_COMPUTED)}>Reset</button>,
         <span class="soft">Recomputed in the page, with fewer digits.</span>,
       );
   }

@@ -6,7 +6,7 @@ import { FORMATS, save, type Views } from "./export";
 import { ExportMenu, Head } from "./head";
 import { matrixView } from "./matrix";
 import { upTo } from "./arrays";
-import { abs } from "./numbers";
+import { abs, max } from "./numbers";
 import { parts } from "./parts";
 import { Ranking } from "./ranking";
 import type { Roller } from "./roller";
@@ -234,7 +234,7 @@ function useRolling(session: Session, roller: Roller | null) {
   const first = useRef(true);
   useEffect(() => {
     if (session.item.kind !== "attribution" || !roller || !session.one.maps || session.one.fixed) return;
-    const asComputed = begin < 0 && end < 0 && residual < 0;
+    const asComputed = max(begin, end, residual) < 0;
     if (asComputed && first.current) return;
     first.current = false;
     if (asComputed) return session.setRolled(null);

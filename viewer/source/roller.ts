@@ -4,7 +4,7 @@ import type { Attribution } from "./contract";
 import type { Grid } from "./grid";
 import { clamp, max } from "./numbers";
 import type { Edge } from "./rollout";
-import type { Session } from "./session";
+import { AS_COMPUTED, type Session } from "./session";
 import { unpack } from "./unpack";
 import type { Ask } from "./worker";
 
@@ -39,7 +39,12 @@ export function rollerOf(session: Session) {
     if (of === one && ready) return ready;
     end();
     of = one;
-    worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
+    // Notebooks may forbid a worker from a blob.
+    worker = new Worker("data:text/javascript," + encodeURIComponent(WORKER));
+    worker.onerror = () => {
+      one.fixed = "no worker may run here";
+      session.update(AS_COMPUTED);
+    };
     worker.onmessage = ({ data }: MessageEvent<Reply>) => {
       waiting.get(data.id)?.(data);
       waiting.delete(data.id);

@@ -85,17 +85,10 @@ export interface Session {
   onHover(listener: () => void): () => void;
 }
 
+/** The layers and the residual that the result itself has. */
+export const AS_COMPUTED = { begin: -1, end: -1, residual: -1 };
 /** What another result starts with. */
-export const ANEW: Partial<State> = {
-  pinned: [],
-  layer: -1,
-  begin: -1,
-  end: -1,
-  residual: -1,
-  a: 0,
-  b: 1,
-  show: "a",
-};
+export const ANEW: Partial<State> = { pinned: [], layer: -1, a: 0, b: 1, show: "a", ...AS_COMPUTED };
 export const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
 
 /** Adds a listener; what it returns takes it away. */

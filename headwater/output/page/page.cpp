@@ -76,7 +76,7 @@ std::string hashes(const std::vector<BuiltFile>& files) {
 std::string policy(const Shell& shell) {
   return fmt::format(
       "default-src 'none'; script-src 'sha256-{}'{}; style-src{}; {}"
-      "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
+      "worker-src data:; img-src data:; base-uri 'none'; form-action 'none'",
       built_file("loader.js").hash, hashes(shell.scripts), hashes(shell.styles), shell.may_connect);
 }
 
