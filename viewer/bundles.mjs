@@ -14,7 +14,7 @@ export const settings = {
   write: false,
   logLevel: "warning",
   jsxFactory: "h",
-  jsxFragment: "Fragment",
+  jsxFragment: "null",
 };
 
 // In the order in which they run. `after` is there before it; `also`: what several parts take from it.
@@ -81,6 +81,9 @@ function checkTaking(inputs) {
     }
 }
 
+// An element without attributes: esbuild writes null for them.
+const withoutNulls = (text) => text.replace(/\b(\w+\("[a-z0-9]+"),null\b/g, "$1,0");
+
 /** The scripts of all parts, by name. */
 async function parts(define, mangle) {
   const contents = PARTS.flatMap(({ name, entry, also = [] }) => [
@@ -97,7 +100,8 @@ async function parts(define, mangle) {
     plugins: [cuts],
   });
   checkTaking(result.metafile.inputs);
-  const texts = withShortColours(result.outputFiles[0].text.trimEnd()).split("cut();");
+  const text = withoutNulls(withShortColours(result.outputFiles[0].text.trimEnd()));
+  const texts = text.split("cut();");
   if (texts.length !== PARTS.length + 1 || texts.at(-1)) throw new Error("the parts cannot be told apart");
   return Object.fromEntries(PARTS.map(({ name }, k) => [`${name}.js`, texts[k]]));
 }

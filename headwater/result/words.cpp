@@ -273,6 +273,7 @@ Attribution merge_words(Attribution result) {
   result.source.ids.clear();
   result.notes.push_back(fmt::format("{} tokens merged to {} words", tokens, words.size()));
   result.pieces = words;
+  result.maps.clear();  // they have a row for each token
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "headwater/method/flow/flow.h"
 #include "headwater/method/gradient.h"
 #include "headwater/method/info.h"
+#include "headwater/method/layer_maps.h"
 #include "headwater/method/metrics.h"
 #include "headwater/method/relevance.h"
 #include "headwater/method/rollout.h"
@@ -50,6 +51,12 @@ Results each_item(Inputs& inputs, const Items& items, Method method, const Faile
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
   return results;
+}
+
+// The result with the maps of its layers, if a page of it is to hold them.
+Attribution with_maps(Attribution result, Source& source, bool embed_layers) {
+  if (embed_layers) result.maps = maps_of(source, result);
+  return result;
 }
 
 FlowOptions flow_options(const nb::object& progress) {
@@ -93,21 +100,26 @@ void bind_methods(nb::module_& module) {
   module.def(
       "rollout",
       [](Inputs& inputs, const Items& items, const Options& options, bool by_layer,
-         const Failed& failed) {
+         bool embed_layers, const Failed& failed) {
         const auto method = [&](Source& source) {
-          return by_layer ? rollout_by_layer(source, options) : rollout(source, options);
+          return with_maps(by_layer ? rollout_by_layer(source, options) : rollout(source, options),
+                           source, embed_layers);
         };
         return each_item(inputs, items, method, failed);
       },
-      "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false, "failed"_a = nb::none(),
+      "inputs"_a, "items"_a, "options"_a, "by_layer"_a = false, "embed_layers"_a = false,
+      "failed"_a = nb::none(),
       "Rollout of each item: [rows, n] float32, with by_layer [L, rows, n].");
   module.def(
       "average",
-      [](Inputs& inputs, const Items& items, const Options& options, const Failed& failed) {
-        return each_item(
-            inputs, items, [&](Source& source) { return average(source, options); }, failed);
+      [](Inputs& inputs, const Items& items, const Options& options, bool embed_layers,
+         const Failed& failed) {
+        const auto method = [&](Source& source) {
+          return with_maps(average(source, options), source, embed_layers);
+        };
+        return each_item(inputs, items, method, failed);
       },
-      "inputs"_a, "items"_a, "options"_a, "failed"_a = nb::none(),
+      "inputs"_a, "items"_a, "options"_a, "embed_layers"_a = false, "failed"_a = nb::none(),
       "Mean of the prepared layers: [rows, n] float32.");
   module.def(
       "raw",
@@ -122,19 +134,21 @@ void bind_methods(nb::module_& module) {
       "flow",
       [](Inputs& inputs, const Items& items, const Options& options, std::optional<int> column,
          bool every_layer, bool normalise, bool certify, bool cut, nb::object progress,
-         const Failed& failed) {
+         bool embed_layers, const Failed& failed) {
         FlowOptions how = flow_options(progress);
         how.column = column;
         how.every_layer = every_layer;
         how.normalise = normalise;
         how.certify = certify;
         how.cut = cut;
-        return each_item(
-            inputs, items, [&](Source& source) { return flow(source, options, how); }, failed);
+        const auto method = [&](Source& source) {
+          return with_maps(flow(source, options, how), source, embed_layers);
+        };
+        return each_item(inputs, items, method, failed);
       },
       "inputs"_a, "items"_a, "options"_a, "column"_a = nb::none(), "every_layer"_a = false,
       "normalise"_a = false, "certify"_a = false, "cut"_a = false, "progress"_a = nb::none(),
-      "failed"_a = nb::none(),
+      "embed_layers"_a = false, "failed"_a = nb::none(),
       "Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.");
   module.def(
       "gradient",

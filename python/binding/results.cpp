@@ -135,6 +135,9 @@ Dictionary facts(Results& self, int k, int panel) {
   out["label"] = result.label;
   out["source"] = result.source.name;
   out["matrices"] = result.values.size();
+  size_t embedded = 0;
+  for (const Matrix& map : result.maps) embedded += map.size();
+  out["embedded"] = embedded;
   out["relevance"] = result.relevance ? nb::object(relevance_of(*result.relevance)) : nb::none();
   out["options"] = result.relevance ? relevance_options(*result.relevance, result.layers)
                                     : options_of_result(result.options, result.layers);

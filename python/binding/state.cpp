@@ -207,8 +207,8 @@ template <class Archive>
 void fields_of(Archive& archive, Attribution& one) {
   archive(one.method, one.options, one.layers, one.source, one.rows, one.outputs, one.mean_row,
           one.by_layer, one.columns, one.values, one.has_signs, one.exact, one.gradient,
-          one.relevance, one.prediction, one.cut, one.carried, one.pieces, one.notes, one.timing,
-          one.label);
+          one.relevance, one.prediction, one.cut, one.carried, one.maps, one.pieces, one.notes,
+          one.timing, one.label);
 }
 
 template <class Archive>

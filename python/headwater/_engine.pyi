@@ -199,16 +199,16 @@ def top(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C',
     The places of the `count` largest values, largest first, equal ones in order. A `filter` leaves out tokens, of which there is one for each value.
     """
 
-def rollout(inputs: Inputs, items: Sequence[int], options: Options, by_layer: bool = False, failed: dict[int, str] | None = None) -> Results:
+def rollout(inputs: Inputs, items: Sequence[int], options: Options, by_layer: bool = False, embed_layers: bool = False, failed: dict[int, str] | None = None) -> Results:
     """Rollout of each item: [rows, n] float32, with by_layer [L, rows, n]."""
 
-def average(inputs: Inputs, items: Sequence[int], options: Options, failed: dict[int, str] | None = None) -> Results:
+def average(inputs: Inputs, items: Sequence[int], options: Options, embed_layers: bool = False, failed: dict[int, str] | None = None) -> Results:
     """Mean of the prepared layers: [rows, n] float32."""
 
 def raw(inputs: Inputs, items: Sequence[int], layer: int, options: Options, failed: dict[int, str] | None = None) -> Results:
     """One layer, heads fused and nothing added: [rows, n] float32."""
 
-def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, cut: bool = False, progress: object | None = None, failed: dict[int, str] | None = None) -> Results:
+def flow(inputs: Inputs, items: Sequence[int], options: Options, column: int | None = None, every_layer: bool = False, normalise: bool = False, certify: bool = False, cut: bool = False, progress: object | None = None, embed_layers: bool = False, failed: dict[int, str] | None = None) -> Results:
     """
     Maximum flow of each item: [rows, n] float64, exact multiples of 2^-30.
     """

@@ -78,26 +78,31 @@ def on_device(method: str, attention: Attention, words: Mapping[str, Any], *, by
 
 
 @spelled_out
-def rollout(attention: Attention, *, by_layer: bool = False, **words: Unpack[Words]) -> Attribution:
+def rollout(attention: Attention, *, by_layer: bool = False, embed_layers: bool = False,
+            **words: Unpack[Words]) -> Attribution:
     """Attention rollout: R = A_(L-1) ... A_0, how much of each output token comes from each input token.
 
     The result is [n, n] for one input, [n] with a row, [B, n, n] for a batch (a list if lengths differ). With
-    `by_layer` it has one such matrix for each top layer, [L, n, n].
+    `by_layer` it has one such matrix for each top layer, [L, n, n]. With `embed_layers` its page has the map of each
+    layer, to change layers and residual there.
     """
-    if (found := on_device("rollout", attention, words, by_layer=by_layer)) is not None:
+    if not embed_layers and (found := on_device("rollout", attention, words, by_layer=by_layer)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
-    results = _engine.rollout(source.inputs, items, options, by_layer)
+    results = _engine.rollout(source.inputs, items, options, by_layer, embed_layers)
     return attribution(results, source, items, batch, words)
 
 
 @spelled_out
-def average(attention: Attention, **words: Unpack[Words]) -> Attribution:
-    """The mean over layers of the prepared matrices, which some texts call attention flow: [n, n]."""
-    if (found := on_device("average", attention, words)) is not None:
+def average(attention: Attention, *, embed_layers: bool = False, **words: Unpack[Words]) -> Attribution:
+    """The mean over layers of the prepared matrices, which some texts call attention flow: [n, n].
+
+    With `embed_layers` its page has the map of each layer.
+    """
+    if not embed_layers and (found := on_device("average", attention, words)) is not None:
         return found
     source, items, batch, options = opened(attention, words)
-    return attribution(_engine.average(source.inputs, items, options), source, items, batch, words)
+    return attribution(_engine.average(source.inputs, items, options, embed_layers), source, items, batch, words)
 
 
 @spelled_out
@@ -116,17 +121,18 @@ def raw(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) -> Att
 
 @spelled_out
 def flow(attention: Attention, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
-         normalise: bool = False, certify: bool = False, cut: bool = False,
+         normalise: bool = False, certify: bool = False, cut: bool = False, embed_layers: bool = False,
          progress: Callable[[int, int], None] | None = None, **words: Unpack[Words]) -> Attribution:
     """Attention flow: the exact maximum flow from each output token to each input token, [n, n] float64.
 
     `column` chooses one input token. `by_layer` gives a matrix for each top layer (`every_layer` is its older name).
     `normalise` divides rows by their sums. `certify` checks every value again. `cut`, with one `row` and one `column`,
-    adds the attention weights that limit the flow as `result.cut`. `progress(settled, pairs)` is called now and then.
+    adds the attention weights that limit the flow as `result.cut`. With `embed_layers` its page has the map of each
+    layer. `progress(settled, pairs)` is called now and then.
     """
     source, items, batch, options = opened(attention, words)
     results = _engine.flow(source.inputs, items, options, column, by_layer or every_layer, normalise, certify, cut,
-                           progress)
+                           progress, embed_layers)
     return attribution(results, source, items, batch, words)
 
 

@@ -271,7 +271,8 @@ class Attribution(Printed, Arithmetic):
     def _repr_html_(self) -> str:
         from .framing import displayed
         each = self.values if isinstance(self.values, list) else [self.values]
-        return displayed(self, sum(int(np.prod(value.shape)) for value in each))
+        maps = sum(self._record().facts(k)["embedded"] for k in range(len(self._record())))
+        return displayed(self, maps + sum(int(np.prod(value.shape)) for value in each))
 
     def __repr__(self) -> str:
         shape = "several lengths" if isinstance(self.values, list) else "x".join(map(str, self.shape))

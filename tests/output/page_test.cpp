@@ -1,5 +1,6 @@
 #include "headwater/output/page/page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -258,6 +259,53 @@ TEST(Page, SaysWhetherValuesHaveSigns) {
   Attribution result = made(3);
   result.values[0](0, 0) = -1;
   EXPECT_NE(page_of(results_of(std::move(result))).find("\"signed\": true"), std::string::npos);
+}
+
+TEST(Page, SaysHowExactItsNumbersAre) {
+  const Document small = page_contents(made(3), {}), large = page_contents(made(1300), {});
+  using Notes = std::vector<std::string>;
+  EXPECT_TRUE(field<Notes>(small, "notes").empty());
+  const auto steps = field<int64_t>(field<std::vector<Document>>(large, "values")[0], "steps");
+  EXPECT_EQ(field<Notes>(large, "notes").back(),
+            fmt::format("Numbers on this page are within {:.1f} % of the largest of their row; "
+                        ".json and .npz hold them in full.",
+                        100.0 / static_cast<double>(steps)));
+}
+
+TEST(Page, SaysWhyItCannotRecomputeAResult) {
+  const auto why = [](auto change) {
+    Attribution result = made(3);
+    result.maps.emplace_back(3, 3);
+    change(result);
+    const Document page = page_contents(result, {});
+    const Field* fixed = page.find("fixed");
+    return fixed ? std::get<std::string>(fixed->value) : "";
+  };
+  EXPECT_EQ(why([](Attribution&) {}), "");
+  EXPECT_EQ(why([](Attribution& one) { one.maps.clear(), one.method = "flow"; }), "");
+  EXPECT_EQ(why([](Attribution& one) { one.method = "flow"; }), "the page cannot recompute flow");
+  EXPECT_EQ(why([](Attribution& one) { one.options.discard = 0.1; }),
+            "the page cannot recompute discard");
+  EXPECT_EQ(why([](Attribution& one) { one.options.preset = Preset::metrics; }),
+            "the page cannot recompute metrics");
+  EXPECT_EQ(why([](Attribution& one) { one.options.empty = Empty::zero; }),
+            "the page cannot recompute empty zero");
+}
+
+TEST(Page, SaysHowItsCommandCouldHaveLayers) {
+  const auto says = [](const std::string& command, bool has_maps = false) {
+    Attribution result = made(3);
+    if (has_maps) result.maps.emplace_back(3, 3);
+    WriteOptions options;
+    options.command = command;
+    return page_of(results_of(std::move(result)), options).find("--embed-layers adds") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says("headwater rollout x.npz -o x.html"));
+  EXPECT_TRUE(says("headwater flow x.npz -o x.html"));
+  EXPECT_FALSE(says("headwater rollout x.npz --embed-layers -o x.html", true));
+  EXPECT_FALSE(says("headwater raw x.npz -o x.html"));
+  EXPECT_FALSE(says(""));  // Python's results have no command
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 """Nothing leaves a page, nothing in a token becomes markup, and nobody is left out."""
+import base64
+import gzip
 import html
 import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import COMMAND, PROMPT, SENTENCE, ROOT, ranking, token
@@ -68,7 +71,7 @@ def test_it_works_in_a_frame_without_rights(make, visit, tmp_path):
     frame = visit(outer).frame_locator("iframe")
     frame.locator("[data-t='2']").click()
     frame.locator(".question", has_text="unpin").wait_for()
-    frame.locator(".graph .way").first.wait_for()
+    frame.locator(".graph .edge").first.wait_for()
     assert frame.locator(".ranking tbody tr").count() == len(result["values"])
 
 
@@ -106,10 +109,16 @@ def test_dark_is_as_the_system_is(make, visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 16, 19)"
 
 
-def test_a_page_of_many_results_fits_a_narrow_window(visit, tmp_path):
-    subprocess.run([COMMAND, "demo"], check=True, cwd=tmp_path, capture_output=True, timeout=120)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    subprocess.run([COMMAND, "demo"], check=True, cwd=folder, capture_output=True, timeout=120)
+    return folder / "demo/index.html"
+
+
+def test_a_page_of_many_results_fits_a_narrow_window(visit, demo):
     for hash in ("", "#item=6&beside=2"):
-        page = visit(tmp_path / "demo/index.html", hash, width=360)
+        page = visit(demo, hash, width=360)
         page.locator(".ranking tbody tr").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -122,6 +131,27 @@ def test_nothing_is_wider_than_the_window(make, visit, name):
         page.set_viewport_size({"width": width, "height": 800})
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def script_and_style(path):
+    """Their bytes, unpacked."""
+    page = path.read_text()
+    plain = re.findall(r"<(?:style|script)>(.*?)</", page, re.S)
+    packed = re.findall(r'<script type="text/plain">(.*?)</script>', page)
+    assert len(packed) >= 3
+    return sum(len(text.encode()) for text in plain) + sum(len(gzip.decompress(base64.b64decode(one))) for one in packed)
+
+
+def test_no_page_has_more_than_60_kB_of_script_and_style(demo, make, tmp_path):
+    assert script_and_style(demo) <= 60_000
+    # All parts that one command can put into a page: several prompts with images, their layers and their cuts.
+    random = np.random.default_rng(0)
+    weights = random.random((2, 2, 1, 6, 6), np.float32)
+    tokens = ["[CLS]", "<image 0: 0,0>", "<image 0: 0,1>", "what", "is", "[SEP]"]
+    np.savez(tmp_path / "prompts.npz", tokens=np.array(tokens), attention=weights / weights.sum(-1, keepdims=True))
+    path, _ = make("flow", str(tmp_path / "prompts.npz"), "--item", "all", "--row", "5", "--column", "1", "--cut",
+                   "--embed-layers")
+    assert 58_000 < script_and_style(path) <= 60_000  # its parts are there
 
 
 SIZES = {10: 100_000, 128: 100_000, 512: 500_000, 4096: 10_000_000}

@@ -105,7 +105,7 @@ def test_another_page_gets_nothing(browser, address, tmp_path):
 
 def test_the_text_has_the_room_of_its_view(open_page):
     page = open_page()
-    view, text = page.locator(".view-text").bounding_box(), page.locator(".text").bounding_box()
+    view, text = page.locator("#view1").bounding_box(), page.locator(".text").bounding_box()
     assert text["x"] - view["x"] < 20 and text["width"] > view["width"] - 40
 
 
@@ -163,7 +163,7 @@ def test_a_prompt_is_continued(open_page):
     page.fill("textarea", "Anna took the key to the box. Ben went to the cave. Where is the key? Answer:")
     page.press("textarea", "Enter")
     page.locator(".text", has_text="box").nth(1).wait_for()
-    assert "Output" in page.locator(".view-text").inner_text()
+    assert "Output" in page.locator("#view1").inner_text()
 
 
 def test_what_waits_for_enter_says_so(open_page):
@@ -229,11 +229,11 @@ def test_two_texts_side_by_side(open_page):
     page.locator(".place").nth(1).locator(".text [data-t='1']").click()
     assert "unpin" in page.locator(".place").nth(1).locator(".question").inner_text()
     assert "unpin" not in page.locator(".place").first.locator(".question").inner_text()
-    page.get_by_text("Left", exact=True).click()
+    page.get_by_text("Change the left").click()
     assert page.input_value("textarea") == SENTENCE
     choose(page, "model", "facts")
     page.locator(".place").first.get_by_text("headwater rollout facts").wait_for()
-    page.get_by_text("Close the right one").click()
+    page.get_by_text("Close the right").click()
     assert page.locator(".place").count() == 1
 
 

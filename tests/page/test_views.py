@@ -86,7 +86,7 @@ def test_layers_and_residual_are_those_of_the_engine(make, visit):
     page.wait_for_function("want => Math.abs(parseFloat(document.querySelector('.ranking tbody td:nth-child(3)')"
                            ".textContent) - want) < 2e-3", arg=max(want))
     close(page, want, digits=2.5)
-    assert page.locator(".graph .way").count() > 5
+    assert page.locator(".graph .edge").count() > 5
     assert page.locator(".graph .axis").all_text_contents()[:4] == ["3", "2", "1", "in"]  # the topmost layer first
     page.get_by_label("Residual").fill("0.5")
     page.wait_for_function("() => !location.hash.includes('residual')")
@@ -294,7 +294,7 @@ def test_the_strip_of_layers_answers_both_questions(make, visit):
 def test_the_mean_of_the_outputs_has_layers_too(make, visit):
     path, result = make(*ROLLOUT, "--row", "mean")
     page = visit(path)
-    page.locator(".graph .way").first.wait_for()
+    page.locator(".graph .edge").first.wait_for()
     assert strip(page)[-1] == pytest.approx(np.ravel(result["values"]), rel=2e-2)
 
 

@@ -1,10 +1,10 @@
 // The page: a head, controls and views.
 import { h, render, useEffect, useRef, useState } from "./jsx";
-import { whole } from "./draw";
+import { on, whole } from "./draw";
 import { Head, Help } from "./head";
 import { activate, listen } from "./keys";
 import { parts } from "./parts";
-import type { Session } from "./session";
+import { type Session, SYSTEM } from "./session";
 
 interface With {
   session: Session;
@@ -55,12 +55,10 @@ export function App({ session }: With) {
       },
       close: () => open.current,
     });
-    const system = matchMedia("(prefers-color-scheme: dark)");
-    const change = () => session.update({});
-    system.addEventListener("change", change);
+    const endTheme = on(SYSTEM, { change: () => session.update({}) });
     return () => {
       endKeys();
-      system.removeEventListener("change", change);
+      endTheme();
     };
   }, [session]);
   const ask = () => setHelp(true);

@@ -6,21 +6,21 @@ import { ceil, clamp, max, min } from "./numbers";
 export interface Window {
   x: number;
   y: number;
-  width: number;
-  height: number;
+  wide: number;
+  high: number;
 }
 
 /** The same window, moved and cut so that it shows only cells that are there. */
-export function clamped({ x, y, width, height }: Window, columns: number, rows: number): Window {
-  width = min(width, columns);
-  height = min(height, rows);
-  return { width, height, x: clamp(x, 0, columns - width), y: clamp(y, 0, rows - height) };
+export function clamped({ x, y, wide, high }: Window, columns: number, rows: number): Window {
+  wide = min(wide, columns);
+  high = min(high, rows);
+  return { wide, high, x: clamp(x, 0, columns - wide), y: clamp(y, 0, rows - high) };
 }
 
 /** The point of the plot that is nearest to this one. */
 export const nearest = (plot: Window, x: number, y: number): [number, number] => [
-  clamp(x, plot.x, plot.x + plot.width - 1),
-  clamp(y, plot.y, plot.y + plot.height - 1),
+  clamp(x, plot.x, plot.x + plot.wide - 1),
+  clamp(y, plot.y, plot.y + plot.high - 1),
 ];
 
 const LINE = 13; // pixels that a label needs

@@ -1,15 +1,16 @@
 // Which of several results, and how well two of them agree.
-import { Fragment, h } from "./jsx";
-import { Choice, named, Segments } from "./controls";
+import { h } from "./jsx";
+import { Choice } from "./choice";
+import { named, Segments } from "./controls";
 import { rankCorrelation } from "./correlation";
 import type { Session } from "./session";
 
 export function Compare({ session }: { session: Session }) {
   const { compared, state } = session;
   if (!compared) return null;
-  const names = compared.panels.map((panel, k) => [String(k), panel.label] as const);
+  const names = compared.panels.map((panel, k) => [k, panel.label] as const);
   const agreement = compared.agreement[state.a]?.[state.b];
-  const { question } = session.answer;
+  const { asked: question } = session.answer;
   const both = session.bothLenses;
   const [a, b] = both ? both.map((lens) => session.valuesOf(question, lens)) : [];
   const isRow = question.units.length === 1 && question.ask === "from";
@@ -18,15 +19,15 @@ export function Compare({ session }: { session: Session }) {
     <div class="toolbar compare" role="toolbar" aria-label={named(session, "Compare")}>
       {(["a", "b"] as const).map((which) => (
         <Choice
-          label={which.toUpperCase()}
-          value={String(state[which])}
+          called={which.toUpperCase()}
+          chosen={state[which]}
           words={names}
-          take={(panel) => session.update({ [which]: Number(panel) })}
+          take={(panel) => session.update({ [which]: panel })}
         />
       ))}
       <Segments
-        label="Show"
-        value={state.show}
+        called="Show"
+        chosen={state.show}
         words={[
           ["a", "A"],
           ["b", "B"],

@@ -83,6 +83,8 @@ export interface Attribution {
   signed: boolean;
   values: Packed[];
   maps?: Packed[]; // fused, of each layer of options.layers
+  fixed?: string; // why the page cannot recompute the result from them, if it cannot
+  no_layers?: string; // how to get the layers that are not there
   image?: Picture;
   cut?: Cut;
   carried?: Cut; // the flow of which it is the cut: what its largest arcs carry

@@ -1,5 +1,6 @@
 // The controls above the views.
 import { upTo } from "./arrays";
+import { Choice } from "./choice";
 import { h } from "./jsx";
 import { round } from "./numbers";
 import { SCALES, type Shade, written } from "./scale";
@@ -15,33 +16,8 @@ interface With {
 export const LONG = 60;
 const SCALE_NAMES = { linear: "linear", log: "logarithmic", rank: "by rank" };
 
-export function Choice<Word extends string>(props: {
-  label: string;
-  value: Word;
-  words: readonly (readonly [Word, string])[];
-  take: (word: Word) => void;
-  keyName?: string;
-}) {
-  return (
-    <label class="field">
-      <span>{props.label}</span>
-      <select
-        value={props.value}
-        title={props.keyName && `Key: ${props.keyName}`}
-        onchange={(event) => props.take(event.currentTarget.value as Word)}
-      >
-        {props.words.map(([word, text]) => (
-          <option key={word} value={word}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 function Check(props: {
-  label: string;
+  called: string;
   on: boolean;
   take: (on: boolean) => void;
   keyName?: string;
@@ -55,21 +31,26 @@ function Check(props: {
         disabled={props.off}
         onchange={(event) => props.take(event.currentTarget.checked)}
       />
-      {props.label}
+      {props.called}
     </label>
   );
 }
 
 export function Segments<Word extends string>(props: {
-  label: string;
-  value: Word;
+  called: string;
+  chosen: Word;
   words: readonly (readonly [Word, string])[];
   take: (word: Word) => void;
 }) {
   return (
-    <div class="segments" role="group" aria-label={props.label}>
+    <div class="segments" role="group" aria-label={props.called}>
       {props.words.map(([word, text]) => (
-        <button key={word} type="button" aria-pressed={word === props.value} onclick={() => props.take(word)}>
+        <button
+          key={word}
+          type="button"
+          aria-pressed={word === props.chosen}
+          onclick={() => props.take(word)}
+        >
           {text}
         </button>
       ))}
@@ -78,26 +59,26 @@ export function Segments<Word extends string>(props: {
 }
 
 export function Slider(props: {
-  label: string;
-  value: number;
+  called: string;
+  chosen: number;
   least?: number; // 0 if left out
   most: number;
   step?: number; // 1 if left out
-  shown: string;
+  says: string;
   take: (value: number) => void;
 }) {
   return (
     <label class="field slider">
-      <span>{props.label}</span>
+      <span>{props.called}</span>
       <input
         type="range"
         min={props.least ?? 0}
         max={props.most}
         step={props.step ?? 1}
-        value={props.value}
+        value={props.chosen}
         oninput={(event) => props.take(event.currentTarget.valueAsNumber)}
       />
-      <output>{props.shown}</output>
+      <output>{props.says}</output>
     </label>
   );
 }
@@ -115,8 +96,8 @@ export function Toolbar({ session }: With) {
     <div class="toolbar" role="toolbar" aria-label={named(session, "View")}>
       {one.mean || (
         <Segments
-          label="Question"
-          value={state.ask}
+          called="Question"
+          chosen={state.ask}
           words={[
             ["from", "What is an output made of?"],
             ["to", "Who uses an input?"],
@@ -126,24 +107,24 @@ export function Toolbar({ session }: With) {
       )}
       {!one.image && (
         <Choice
-          label="Unit"
-          value={state.unit}
+          called="Unit"
+          chosen={state.unit}
           words={UNITS.map((unit) => [unit, unit] as const)}
           take={(unit) => set({ unit })}
           keyName="u"
         />
       )}
       <Choice
-        label="Scale"
-        value={state.scale}
+        called="Scale"
+        chosen={state.scale}
         words={SCALES.map((scale) => [scale, SCALE_NAMES[scale]] as const)}
         take={(scale) => set({ scale })}
         keyName="c"
       />
-      {canHide && <Check label={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
+      {canHide && <Check called={hideName} on={state.hide} take={(hide) => set({ hide })} keyName="s" />}
       {canHide && !session.hasSigns && (
         <Check
-          label="Renormalise"
+          called="Renormalise"
           on={state.hide && state.renormalise}
           off={!state.hide}
           take={(renormalise) => set({ renormalise })}
@@ -151,15 +132,15 @@ export function Toolbar({ session }: With) {
         />
       )}
       {one.inputs.labels.length >= LONG && !one.image && (
-        <Check label="Fold quiet text" on={state.fold} take={(fold) => set({ fold })} keyName="f" />
+        <Check called="Fold quiet text" on={state.fold} take={(fold) => set({ fold })} keyName="f" />
       )}
       {one.image && (
         <Slider
-          label="Overlay"
-          value={state.opacity}
+          called="Overlay"
+          chosen={state.opacity}
           most={1}
           step={0.05}
-          shown={`${round(100 * state.opacity)} %`}
+          says={`${round(100 * state.opacity)} %`}
           take={(opacity) => set({ opacity })}
         />
       )}

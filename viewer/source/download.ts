@@ -4,7 +4,7 @@ import { made } from "./draw";
 /** A comma-separated file. */
 export function csvOf(lines: (string | number)[][]): string {
   const quoted = (cell: string | number) =>
-    /[",\n]/.test(String(cell)) ? `"${String(cell).replace(/"/g, '""')}"` : cell;
+    /[",\n]/.test(`${cell}`) ? `"${`${cell}`.replace(/"/g, '""')}"` : cell;
   return lines.map((cells) => cells.map(quoted).join(",") + "\n").join("");
 }
 

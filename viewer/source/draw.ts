@@ -15,17 +15,20 @@ export function made<Tag extends keyof HTMLElementTagNameMap>(
   className = "",
   text = "",
 ): HTMLElementTagNameMap[Tag] {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
+  return Object.assign(document.createElement(tag), { className, textContent: text });
 }
 
 type Handlers = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 
-export function on(element: HTMLElement | SVGElement, handlers: Handlers): void {
+/** Returns what ends it. */
+export function on(target: EventTarget, handlers: Handlers): () => void {
+  const end = new AbortController();
   for (const [name, handler] of Object.entries(handlers))
-    element.addEventListener(name, handler as (event: Event) => void, { passive: name === "scroll" });
+    target.addEventListener(name, handler as (event: Event) => void, {
+      passive: name === "scroll",
+      signal: end.signal,
+    });
+  return () => end.abort();
 }
 
 /** Where an element is in the window. */
@@ -62,6 +65,18 @@ export function penOn(canvas: HTMLCanvasElement, wide: number, high: number): Pe
 
 /** A colour of the style sheet, such as "--ink", light or dark. */
 export const ink = (name: string): string => getComputedStyle(whole()).getPropertyValue(name).trim();
+
+/** The outline of a rectangle. */
+export function outline(
+  pen: Pen,
+  colour: string,
+  thick: number,
+  ...place: [x: number, y: number, wide: number, high: number]
+): void {
+  pen.strokeStyle = ink(colour);
+  pen.lineWidth = thick;
+  pen.strokeRect(...place);
+}
 
 /** For names beside a plot. */
 export function penForLabels(pen: Pen): void {

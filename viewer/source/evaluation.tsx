@@ -1,5 +1,5 @@
 // The tables and curves of evaluate.
-import { Fragment, h } from "./jsx";
+import { h } from "./jsx";
 import type { Evaluation, Spreads } from "./contract";
 import { Curves } from "./curves";
 import { type Cell, Sortable } from "./sortable";

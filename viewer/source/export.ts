@@ -28,10 +28,10 @@ export function rankingCsv(session: Session): string {
 
 export function matrixCsv(session: Session): string {
   const { lens } = session;
-  const inputs = session.inputUnits.labels;
-  const outputs = session.outputUnits.labels;
+  const inputs = session.inputUnits.names;
+  const outputs = session.outputUnits.names;
   const lines: (string | number)[][] = [["", ...inputs]];
-  for (let r = 0; r < lens.rows; r++) {
+  for (let r = 0; r < lens.high; r++) {
     const unit = lens.rowUnits[r]!;
     lines.push([unit < 0 ? "mean" : outputs[unit]!, ...lens.row(r)]);
   }
@@ -49,7 +49,7 @@ export function json(session: Session): string {
       ...(session.compared && {
         panels: [session.panel(session.state.a)!.label, session.panel(session.state.b)!.label],
       }),
-      question: { ask: answer.question.ask, of: session.labelOf(answer.question) },
+      question: { ask: answer.asked.ask, of: session.labelOf(answer.asked) },
       values: ranked(session).map(({ position, label, value, other }) => ({
         position,
         token: label,
@@ -87,7 +87,7 @@ export function svg(session: Session, views: Views): string {
     wide = max(wide, clientWidth + 2 * pad);
     y += clientHeight + pad;
   };
-  write(`${session.item.title}: ${session.labelOf(session.answer.question)}`, pad, 'font-weight="600"');
+  write(`${session.item.title}: ${session.labelOf(session.answer.asked)}`, pad, 'font-weight="600"');
   y += 24;
   legend(legendOfAnswer(session));
   if (views.picture) image(views.picture.canvas);
@@ -97,12 +97,12 @@ export function svg(session: Session, views: Views): string {
       for (const box of picture.boxes) {
         const place = `x="${box.x + pad}" y="${box.y + y}"`;
         parts.push(
-          `<rect ${place} width="${box.width}" height="${box.height}" rx="3" fill="${box.fill}" stroke="${box.edge}"/>`,
-          `<text ${place} dy="${0.76 * box.height}" font-size="16" fill="${box.ink}" textLength="${box.width}">${escape(box.text)}</text>`,
+          `<rect ${place} width="${box.wide}" height="${box.high}" rx="3" fill="${box.fill}" stroke="${box.edge}"/>`,
+          `<text ${place} dy="${0.76 * box.high}" font-size="16" fill="${box.ink}" textLength="${box.wide}">${escape(box.text)}</text>`,
         );
       }
-      wide = max(wide, picture.width + 2 * pad);
-      y += picture.height + pad;
+      wide = max(wide, picture.wide + 2 * pad);
+      y += picture.high + pad;
     }
   const shade = views.matrix.shade();
   if (shade && views.matrix.canvas.clientWidth) {

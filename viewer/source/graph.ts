@@ -67,7 +67,7 @@ export function showTop(frame: HTMLElement): void {
 
 function drawn(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
   const element = document.createElementNS(SVG, name) as SVGElement;
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, `${value}`);
   element.textContent = text;
   return element;
 }
@@ -80,6 +80,6 @@ export function reads({ inputs, options }: Attribution, { layer, from, to }: Edg
 
 /** Of `count` layers from `begin` on, the topmost first, and of the input. */
 export const levelNames = ({ options }: Attribution, begin: number, count: number): string[] => [
-  ...upTo(count).map((k) => String(options.layers[0] + begin + count - 1 - k)),
+  ...upTo(count).map((k) => `${options.layers[0] + begin + count - 1 - k}`),
   "in",
 ];

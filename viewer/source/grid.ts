@@ -4,8 +4,8 @@ import { floats } from "./arrays";
 import { floor } from "./numbers";
 
 export interface Grid {
-  readonly rows: number;
-  readonly columns: number;
+  readonly high: number; // rows
+  readonly wide: number; // columns
   readonly exact: boolean; // numbers are good to three digits
   /** Adds row r to `out`. */
   addRow(r: number, out: Float32Array): void;
@@ -22,8 +22,8 @@ function gridWith(
   codes?: Grid["codes"],
 ): Grid {
   return {
-    rows,
-    columns,
+    high: rows,
+    wide: columns,
     exact,
     addRow(r, out) {
       for (let c = 0; c < columns; c++) out[c]! += value(r, r * columns + c);
@@ -42,13 +42,17 @@ export function sumRows(bytes: Uint8Array, columns: number, plane: number): void
     for (let k = columns; k < plane; k++) bytes[start + k]! += bytes[start + k - columns]!;
 }
 
-export function halfToFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+const view = new DataView(new ArrayBuffer(4));
+
+/** The float that has these bits. */
+function floatOf(bits: number): number {
+  view.setUint32(0, bits);
+  return view.getFloat32(0);
 }
+
+/** A half has the bits of a float that is 2^112 times smaller, but for the place of its sign. */
+export const halfToFloat = (bits: number): number =>
+  floatOf(((bits & 0x8000) << 16) | ((bits & 0x7fff) << 13)) * 2 ** 112;
 
 /** What the steps of a root stand for, over the largest of the row. */
 export const fromRoot = (q: number, steps: number, withSigns: boolean): number =>
@@ -69,13 +73,9 @@ export function gridOf(packed: Packed, scale: Float32Array, bytes: Uint8Array, w
     const value = (r: number, place: number) => scale[r]! * table[bytes[place]!]!;
     return gridWith(rows, columns, false, value, withSigns ? undefined : codes);
   }
-  const view = new DataView(new ArrayBuffer(4));
   const values = floats(count).map((_, k) => {
     const bits = (bytes[k]! << 8) | bytes[count + k]!;
-    if (coding === "f32") {
-      view.setUint32(0, (bits << 16) | (bytes[2 * count + k]! << 8) | bytes[3 * count + k]!);
-      return view.getFloat32(0);
-    }
+    if (coding === "f32") return floatOf((bits << 16) | (bytes[2 * count + k]! << 8) | bytes[3 * count + k]!);
     return (
       scale[floor(k / columns)]! * (coding === "f16" ? halfToFloat(bits) : fromRoot(bits, steps, withSigns))
     );

@@ -1,5 +1,6 @@
 // The head of a result: what it is, which one of several, export, theme, help and the command that makes it.
 import { type Child, h, useEffect, useRef, useState } from "./jsx";
+import { Choice } from "./choice";
 import { copy } from "./copy";
 import { keysOf } from "./keys";
 import { parts } from "./parts";
@@ -25,25 +26,14 @@ export function ExportMenu<Format extends string>(props: {
   save: (format: Format) => unknown;
 }) {
   return (
-    <label class="field">
-      <span class="away">Export</span>
-      <select
-        id={props.session.place.name + "export"}
-        value=""
-        onchange={(event) => {
-          const format = event.currentTarget.value as Format;
-          event.currentTarget.value = "";
-          void props.save(format);
-        }}
-      >
-        <option value="">Export&hellip;</option>
-        {props.formats.map(([format, name]) => (
-          <option key={format} value={format}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice<Format | "">
+      called="Export"
+      quiet
+      id={props.session.place.name + "export"}
+      chosen=""
+      words={[["", "Export\u2026"], ...props.formats]}
+      take={(format) => format && props.save(format)}
+    />
   );
 }
 

@@ -35,13 +35,12 @@ export declare namespace h {
   }
 }
 
-export const h = (type: Node["type"], props: Props | null, ...children: Child[]): Node => ({
+/** `props`: null or, once it is built, 0 where there are none. */
+export const h = (type: Node["type"], props: Props | null | 0, ...children: Child[]): Node => ({
   type,
-  props: props ?? {},
+  props: props || {},
   children,
 });
-export const Fragment = ({ children }: { children?: unknown }): Node =>
-  h(null, null, ...(children as Child[]));
 
 interface Effect {
   run: () => unknown;
@@ -68,7 +67,7 @@ const isNode = (child: Child): child is Node => typeof child === "object" && chi
 function normal(child: Child): Node | string | null {
   if (Array.isArray(child)) return h(null, null, ...child);
   if (isNode(child)) return child;
-  return child == null || typeof child === "boolean" ? null : String(child);
+  return child == null || typeof child === "boolean" ? null : `${child}`;
 }
 
 function isSame(a: Live["node"], b: Live["node"]): boolean {
@@ -90,7 +89,7 @@ function put(dom: Element, name: string, now: unknown, before: unknown): void {
   } else if (name !== "key" && name !== "children" && now !== before) {
     const flag = typeof now === "boolean" && !name.includes("-");
     if (now == null || (flag && !now)) dom.removeAttribute(name);
-    else dom.setAttribute(name, flag ? "" : String(now));
+    else dom.setAttribute(name, flag ? "" : `${now}`);
   }
 }
 

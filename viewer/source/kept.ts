@@ -1,14 +1,7 @@
 // What stays as it was when another result is shown.
-import type { State } from "./state";
+import { ANEW } from "./session";
+import { START, type State } from "./state";
 
-export const kept = ({
-  unit,
-  scale,
-  hide,
-  renormalise,
-  fold,
-  theme,
-  opacity,
-  least,
-  ask,
-}: State): Partial<State> => ({ unit, scale, hide, renormalise, fold, theme, opacity, least, ask });
+const { item, beside, search } = START;
+
+export const kept = (state: State): Partial<State> => ({ ...state, ...ANEW, item, beside, search });

@@ -1,31 +1,32 @@
 // Everything that the keyboard does.
+import { on } from "./draw";
 import { clamp, max } from "./numbers";
 import { SCALES } from "./scale";
 import type { Session } from "./session";
 import type { State } from "./state";
 import { UNITS } from "./units";
 
-type When = (session: Session) => unknown; // only where there are values to look at
-const always: When = () => true;
+type When = (session: Session) => unknown;
 const ofText: When = ({ one }) => !one.image;
 
+// All but the last three are for values to look at.
 const KEYS: [string, string, When?][] = [
-  ["\u2190 \u2192", "previous or next output; cells of the matrix", always],
-  ["Enter, click", "pin or unpin it", always],
-  ["Shift+Enter, Shift+click", "pin one more; values are summed", always],
-  ["Esc", "unpin everything, clear the search", always],
+  ["\u2190 \u2192", "previous or next output; cells of the matrix"],
+  ["Enter, click", "pin or unpin it"],
+  ["Shift+Enter, Shift+click", "pin one more; values are summed"],
+  ["Esc", "unpin everything, clear the search"],
   ["t", "reverse the question", ({ isMean }) => !isMean],
   ["u", "next unit: token, word, sentence, paragraph", ofText],
-  ["s", "hide or show special tokens", always],
+  ["s", "hide or show special tokens"],
   ["n", "renormalise the rest", ({ hasSigns }) => !hasSigns],
-  ["c", "next scale: linear, logarithmic, by rank", always],
+  ["c", "next scale: linear, logarithmic, by rank"],
   ["f", "fold quiet paragraphs", ofText],
   ["[ ]", "a layer down or up", ({ one }) => (one.by_layer?.length ?? 0) > 1 || one.maps],
   ["a b d", "compare: A, B, their difference", ({ compared }) => compared],
-  ["/", "search tokens", always],
-  ["1 2 3 4", "go to text, matrix, layers, ranking", always],
-  ["wheel, + \u2212 0", "zoom the matrix; double click: all of it", always],
-  ["drag, Alt+drag", "select in the matrix; move it", always],
+  ["/", "search tokens"],
+  ["1 2 3 4", "go to text, matrix, layers, ranking"],
+  ["wheel, + \u2212 0", "zoom the matrix; double click: all of it"],
+  ["drag, Alt+drag", "select in the matrix; move it"],
   ["l", "light, dark, or as the system"],
   ["e", "export"],
   ["?", "these keys"],
@@ -33,7 +34,7 @@ const KEYS: [string, string, When?][] = [
 
 /** The keys that do something here. */
 export const keysOf = (session: Session) =>
-  KEYS.filter(([, , when]) => !when || (session.shows && when(session)));
+  session.shows ? KEYS.filter(([, , when]) => !when || when(session)) : KEYS.slice(-3);
 
 const next = <Word>(words: readonly Word[], now: Word): Word =>
   words[(words.indexOf(now) + 1) % words.length]!;
@@ -51,7 +52,7 @@ export interface Actions {
   help: () => void;
   export: () => void;
   search: () => void;
-  focus: (view: number) => void;
+  focus: (view: string) => void;
   close: () => boolean; // whether something was open
 }
 
@@ -76,7 +77,7 @@ export function listen(session: Session, actions: Actions): () => void {
     }
     if (typing && (target as HTMLInputElement).type !== "range") return;
     const { state } = session;
-    const change = Object.hasOwn(CHANGES, event.key) && CHANGES[event.key];
+    const change = CHANGES[event.key];
     if (event.key === "?") actions.help();
     else if (event.key === "l")
       session.update({ theme: next(["system", "light", "dark"] as const, state.theme) });
@@ -87,12 +88,11 @@ export function listen(session: Session, actions: Actions): () => void {
     else if ("abd".includes(event.key) && session.compared)
       session.update({ show: event.key === "d" ? "difference" : (event.key as "a" | "b") });
     else if (event.key === "/") actions.search();
-    else if (/^[1-4]$/.test(event.key)) actions.focus(Number(event.key));
+    else if (/^[1-4]$/.test(event.key)) actions.focus(event.key);
     else return;
     event.preventDefault();
   };
-  addEventListener("keydown", press);
-  return () => removeEventListener("keydown", press);
+  return on(window, { keydown: press });
 }
 
 function step(session: Session, by: number): void {

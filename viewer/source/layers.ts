@@ -2,7 +2,7 @@
 // layers as a graph.
 import { floats, upTo } from "./arrays";
 import type { Attribution } from "./contract";
-import { ink, made, on, onResize, penForLabels, penOn, say } from "./draw";
+import { made, on, onResize, outline, penForLabels, penOn, say } from "./draw";
 import { graphOf, levelNames, reads, showTop } from "./graph";
 import type { Grid } from "./grid";
 import { ceil, clamp, floor, max } from "./numbers";
@@ -39,14 +39,14 @@ export function layersView(session: Session, roller: Roller) {
   const render = () => {
     clearTimeout(timer);
     // A pointer on its way asks a lot of questions; the last one is answered.
-    timer = window.setTimeout(() => void look(), session.hovered ? 200 : 0);
+    timer = setTimeout(() => void look(), session.hovered ? 200 : 0);
   };
   const look = async () => {
     const ticket = ++newest;
     const { one, grids, state } = session;
     if (!grids || !hasLayers(one)) return;
-    const { question, from } = session.answer;
-    const asked = session.side(!from).units.tokens;
+    const { asked: question, from } = session.answer;
+    const asked = session.side(!from).units.members;
     const tokens = question.units.flatMap((unit) => asked[unit] ?? [...one.inputs.labels.keys()]);
     let next: Strip | null = null;
     let found: Paths | null = null;
@@ -58,7 +58,7 @@ export function layersView(session: Session, roller: Roller) {
       found = await roller.paths(one, tokens, state.least);
       const begin = one.options.layers[0] + max(0, state.begin);
       const rows = found.layers.map((row) => united(row, one.mean ? 1 / tokens.length : 1));
-      next = { names: rows.map((_, k) => String(begin + k)), rows, chosen: rows.length - 1 };
+      next = { names: rows.map((_, k) => `${begin + k}`), rows, chosen: rows.length - 1 };
     }
     const arcs = parts.arcs ? await parts.arcs(session, root.clientWidth) : [];
     if (ticket !== newest) return;
@@ -76,22 +76,22 @@ export function layersView(session: Session, roller: Roller) {
     const { one, answer, outputTokens } = session;
     const column = (c: number) => one.columns?.[c] ?? c;
     const out = floats((answer.from ? one.inputs : outputTokens).labels.length);
-    const row = floats(grid.columns);
+    const row = floats(grid.wide);
     if (answer.from) {
       if (one.mean) grid.addRow(0, row);
       else one.rows.forEach((token, r) => tokens.includes(token) && grid.addRow(r, row));
       row.forEach((value, c) => (out[column(c)] = value));
     } else {
-      const among = upTo(grid.columns).filter((c) => tokens.includes(column(c)));
+      const among = upTo(grid.wide).filter((c) => tokens.includes(column(c)));
       one.rows.forEach((token, r) => among.forEach((c) => (out[token]! += grid.at(r, c))));
     }
     return out;
   };
   const united = (row: Float32Array, share = 1): Float32Array => {
-    const { units, hidden } = session.side(session.answer.from);
-    const out = floats(units.tokens.length);
+    const { units, unseen } = session.side(session.answer.from);
+    const out = floats(units.members.length);
     row.forEach((value, t) => {
-      if (!hidden[t]) out[units.of[t]!]! += share * value;
+      if (!unseen[t]) out[units.of[t]!]! += share * value;
     });
     return out;
   };
@@ -105,14 +105,14 @@ export function layersView(session: Session, roller: Roller) {
   const point = (event: PointerEvent) => {
     const { unit, value, name } = at(event);
     if (value === undefined) return hideTip();
-    const label = session.side(session.answer.from).units.labels[unit]!;
+    const label = session.side(session.answer.from).units.names[unit]!;
     showTip(event, [written(value, session.lens.exact), `\u201c${label}\u201d up to layer ${name}`]);
   };
   const paint = () => {
     strip.hidden = !shown;
     if (!shown || !session.grids) return;
     const { rows, names, chosen } = shown;
-    const { shade, question } = session.answer; // as in the text, so that the layer which is shown has its colours
+    const { shade, asked: question } = session.answer; // as in the text, so that the layer which is shown has its colours
     const width = rows[0]!.length;
     const height = rows.length;
     const high = clamp(16 * height, 60, 240);
@@ -122,7 +122,7 @@ export function layersView(session: Session, roller: Roller) {
     const pen = penOn(strip, wide, high);
     pen.imageSmoothingEnabled = width > wide;
     pen.drawImage(
-      paintPooled({ width, height, values }, shade, session.palette.table),
+      paintPooled({ wide: width, high: height, dots: values }, shade, session.palette.table),
       LEFT,
       0,
       wide - LEFT,
@@ -132,9 +132,7 @@ export function layersView(session: Session, roller: Roller) {
     const cell = high / height;
     const every = ceil(12 / cell);
     names.forEach((name, l) => l % every || pen.fillText(name, LEFT - 6, high - (l + 0.5) * cell));
-    pen.strokeStyle = ink("--accent");
-    pen.lineWidth = 2;
-    pen.strokeRect(LEFT + 1, high - (chosen + 1) * cell + 1, wide - LEFT - 2, cell - 2);
+    outline(pen, "--accent", 2, LEFT + 1, high - (chosen + 1) * cell + 1, wide - LEFT - 2, cell - 2);
     say(strip, `${height} layers by ${width} tokens for ${session.labelOf(question)}`);
   };
 
@@ -162,7 +160,7 @@ export function layersView(session: Session, roller: Roller) {
         ),
         labels: one.inputs.labels,
         wide: root.clientWidth,
-        kind: () => "way",
+        kind: () => "edge",
         tip: (edge) => [
           `${(100 * edge.share).toFixed(1)} %`,
           reads(one, { ...edge, layer: edge.layer + begin }),
@@ -187,4 +185,4 @@ export function layersView(session: Session, roller: Roller) {
 }
 
 /** Relevance also has the input, before any layer. */
-export const layerName = (layer: number): string => (layer < 0 ? "in" : String(layer));
+export const layerName = (layer: number): string => (layer < 0 ? "in" : `${layer}`);

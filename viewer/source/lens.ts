@@ -9,7 +9,7 @@ import type { Units } from "./units";
 
 export interface Side {
   units: Units;
-  hidden: Uint8Array; // of tokens
+  unseen: Uint8Array; // of tokens
 }
 
 export interface LensOptions {
@@ -29,24 +29,25 @@ export function lensOf(how: LensOptions) {
   const rowUnits: number[] = []; // the output unit of each row of the lens
   const rowsOf: number[][] = []; // grid rows of each row of the lens
   const lensRow = new Map<number, number>();
-  const columns = inputs.units.tokens.length; // input units
-  const raw = floats(grid.columns);
+  const columns = inputs.units.members.length; // input units
+  const raw = floats(grid.wide);
+  const masses: number[] = []; // those that were asked for
   // Of each grid column; -1: hidden.
   const toUnit = Int32Array.from(raw, (_, c) => {
     const token = columnTokens?.[c] ?? c;
-    return inputs.hidden[token] ? -1 : inputs.units.of[token]!;
+    return inputs.unseen[token] ? -1 : inputs.units.of[token]!;
   });
   // Whether the rows of the lens are those of the grid.
   const plain =
     !minus &&
     !renormalise &&
-    columns === grid.columns &&
+    columns === grid.wide &&
     toUnit.every((unit, c) => unit === c) &&
-    outputs.units.tokens.every((one) => one.length === 1);
+    outputs.units.members.every((one) => one.length === 1);
   // A result may be about hidden tokens alone, such as [CLS]; it is shown all the same.
-  const some = rowTokens.some((token) => token >= 0 && !outputs.hidden[token]);
+  const some = rowTokens.some((token) => token >= 0 && !outputs.unseen[token]);
   rowTokens.forEach((token, r) => {
-    if (some && outputs.hidden[token]) return;
+    if (some && outputs.unseen[token]) return;
     const unit = outputs.units.of[token] ?? -1;
     const known = lensRow.get(unit) ?? rowUnits.length;
     lensRow.set(unit, known);
@@ -85,8 +86,8 @@ export function lensOf(how: LensOptions) {
 
   return {
     how,
-    rows,
-    columns,
+    high: rows,
+    wide: columns,
     rowUnits,
     exact: grid.exact,
     addRow,
@@ -114,11 +115,12 @@ export function lensOf(how: LensOptions) {
     /** The sum of each grid row before anything was hidden: for generated text, the share of the prompt. */
     mass(r: number): number {
       let sum = 0;
-      for (const g of rowsOf[r]!) {
-        read(grid, g);
-        for (const value of raw) sum += value;
-      }
-      return sum / rowsOf[r]!.length;
+      if (masses[r] === undefined)
+        for (const g of rowsOf[r]!) {
+          read(grid, g);
+          for (const value of raw) sum += value;
+        }
+      return (masses[r] ??= sum / rowsOf[r]!.length);
     },
     /** The sizes of at most `most` values, evenly picked, to make a scale of. */
     sample(most = 20000): Float32Array {

@@ -1,6 +1,6 @@
 // The matrix: outputs down, inputs across. The wheel zooms, a drag brushes.
 import { clamped, labelCells, nearest, type Window } from "./axes";
-import { inDots, ink, made, on, onResize, type Pen, penOn, placed, say } from "./draw";
+import { inDots, ink, made, on, onResize, outline, type Pen, penOn, placed, say } from "./draw";
 import { upTo } from "./arrays";
 import { abs, ceil, clamp, floor, max, min } from "./numbers";
 import { paintPooled, pool, type Pooled } from "./pool";
@@ -30,13 +30,13 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
 
   /** Where the cells are, and which of them are seen. */
   const frame = () => {
-    const width = max(20, canvas.clientWidth - LEFT - RIGHT);
-    const height = max(10, canvas.clientHeight - TOP - BELOW);
-    const view = window ?? { x: 0, y: 0, width: columns.length, height: session.lens.rows };
-    const cellX = width / view.width;
-    const cellY = height / view.height;
+    const wide = max(20, canvas.clientWidth - LEFT - RIGHT);
+    const high = max(10, canvas.clientHeight - TOP - BELOW);
+    const view = window ?? { x: 0, y: 0, wide: columns.length, high: session.lens.high };
+    const cellX = wide / view.wide;
+    const cellY = high / view.high;
     return {
-      plot: { x: LEFT, y: TOP, width, height },
+      plot: { x: LEFT, y: TOP, wide, high },
       view,
       cellX,
       cellY,
@@ -45,38 +45,38 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     };
   };
   const show = (next: Window | null) => {
-    window = next && clamped(next, columns.length, session.lens.rows);
+    window = next && clamped(next, columns.length, session.lens.high);
     paint();
   };
   const zoom = (factor: number, [x, y]: [number, number] = [0.5, 0.5]) => {
     const { view } = frame();
-    const width = min(columns.length, max(4, view.width / factor));
-    const height = min(session.lens.rows, max(4, view.height / factor));
-    show({ x: view.x + x * (view.width - width), y: view.y + y * (view.height - height), width, height });
+    const wide = min(columns.length, max(4, view.wide / factor));
+    const high = min(session.lens.high, max(4, view.high / factor));
+    show({ x: view.x + x * (view.wide - wide), y: view.y + y * (view.high - high), wide, high });
   };
   /** A point of the canvas as shares of the plot. */
   const shares = (x: number, y: number): [number, number] => {
     const { plot } = frame();
-    return [(x - LEFT) / plot.width, (y - TOP) / plot.height];
+    return [(x - LEFT) / plot.wide, (y - TOP) / plot.high];
   };
   const wheel = (event: WheelEvent) => {
-    const { rows } = session.lens;
+    const { high: rows } = session.lens;
     if (rows <= 4 && columns.length <= 4) return;
     if (!window && event.deltaY > 0) return; // nothing to zoom out of: the page scrolls
     event.preventDefault();
     const { view } = frame();
     if (event.shiftKey)
-      return show({ ...view, x: view.x + (event.deltaX + event.deltaY) * 0.002 * view.width });
+      return show({ ...view, x: view.x + (event.deltaX + event.deltaY) * 0.002 * view.wide });
     zoom(Math.exp(-event.deltaY * 0.0025), shares(event.offsetX, event.offsetY));
-    if (window!.width >= columns.length && window!.height >= rows) window = null;
+    if (window!.wide >= columns.length && window!.high >= rows) window = null;
   };
   const cellAt = (x: number, y: number): Cell | null => {
     const { view } = frame();
     const [right, down] = shares(x, y);
-    const column = floor(view.x + right * view.width);
-    const row = floor(view.y + down * view.height);
+    const column = floor(view.x + right * view.wide);
+    const row = floor(view.y + down * view.high);
     const inside = min(right, down) >= 0 && max(right, down) <= 1;
-    return inside && column < columns.length && row < session.lens.rows ? { row, column } : null;
+    return inside && column < columns.length && row < session.lens.high ? { row, column } : null;
   };
 
   const down = (event: PointerEvent) => {
@@ -123,7 +123,7 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     if (at)
       showTip(at, [
         written(lens.row(cell.row)[column]!, lens.exact),
-        `${session.labelOf({ ask: "from", units: [unit] })} from \u201c${inputUnits.labels[column]}\u201d`,
+        `${session.labelOf({ ask: "from", units: [unit] })} from \u201c${inputUnits.names[column]}\u201d`,
       ]);
   };
   const up = (event: PointerEvent) => {
@@ -149,21 +149,21 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     const asks = session.state.ask === "from";
     const brushed = between(from.column, to.column).map((c) => columns[c]!);
     const units = asks ? between(from.row, to.row).map((r) => lens.rowUnits[r]!) : brushed;
-    const { tokens } = asks ? outputUnits : inputUnits;
+    const { members: tokens } = asks ? outputUnits : inputUnits;
     session.update({ pinned: units.flatMap((unit) => tokens[unit] ?? []) });
-    onBrush(inputUnits.tokens[brushed[0]!]![0]!);
+    onBrush(inputUnits.members[brushed[0]!]![0]!);
   };
   const key = (event: KeyboardEvent) => {
     const { row, column } = session.cell ?? { row: 0, column: columns[0]! };
     const step = STEPS[event.key];
     if (step && !event.altKey) {
-      const down = clamp(row + step[0], 0, session.lens.rows - 1);
+      const down = clamp(row + step[0], 0, session.lens.high - 1);
       const right = clamp(max(0, columns.indexOf(column)) + step[1], 0, columns.length - 1);
       const view = window;
       if (view) {
         // What is zoomed moves with the cell.
-        const x = clamp(view.x, right + 1 - view.width, right);
-        show({ ...view, x, y: clamp(view.y, down + 1 - view.height, down) });
+        const x = clamp(view.x, right + 1 - view.wide, right);
+        show({ ...view, x, y: clamp(view.y, down + 1 - view.high, down) });
       }
       const { left, top } = placed(canvas);
       const { x, y } = frame();
@@ -183,25 +183,25 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     if (lens === lensSeen) return;
     lensSeen = lens;
     base = null;
-    const { hidden } = session.side(true);
+    const { unseen } = session.side(true);
     const only = one.columns && new Set(one.columns.map((t) => inputUnits.of[t]!));
-    columns = upTo(lens.columns).filter(
-      (k) => !inputUnits.tokens[k]!.every((t) => hidden[t]) && (!only || only.has(k)),
+    columns = upTo(lens.wide).filter(
+      (k) => !inputUnits.members[k]!.every((t) => unseen[t]) && (!only || only.has(k)),
     );
-    if (window) window = clamped(window, columns.length, lens.rows);
+    if (window) window = clamped(window, columns.length, lens.high);
     // All of it in one picture; its largest value is the matrix's own.
-    whole = pool(lens, upTo(lens.rows), columns, WHOLE, WHOLE);
+    whole = pool(lens, upTo(lens.high), columns, WHOLE, WHOLE);
     const { scale } = session.state;
-    shade = shadeFor(scale, scale === "rank" ? lens.sample() : whole.values);
+    shade = shadeFor(scale, scale === "rank" ? lens.sample() : whole.dots);
     say(
       canvas,
-      `Matrix of ${lens.rows} outputs by ${columns.length} inputs; largest value ${written(shade.most)}`,
+      `Matrix of ${lens.high} outputs by ${columns.length} inputs; largest value ${written(shade.most)}`,
     );
   };
   const paint = () => {
     const wide = root.clientWidth;
     if (!session.grids || !shade || !wide) return;
-    const few = min(1, (26 * session.lens.rows) / max(1, wide - 96));
+    const few = min(1, (26 * session.lens.high) / max(1, wide - 96));
     const high = max(130, min(wide * 0.92, 560, (wide - 96) * max(few, 0.08) + 80));
     draw(penOn(canvas, wide, high), wide, high);
   };
@@ -219,29 +219,28 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
     const canvas = made("canvas");
     const pen = penOn(canvas, wide, high);
     const [c0, r0] = [floor(view.x), floor(view.y)];
-    const across = columns.slice(c0, ceil(view.x + view.width));
-    const rows = upTo(ceil(view.y + view.height) - r0).map((k) => r0 + k);
-    const [dotsX, dotsY] = [inDots(plot.width), inDots(plot.height)];
-    const all = !window && lens.rows >= dotsY && across.length >= dotsX;
+    const across = columns.slice(c0, ceil(view.x + view.wide));
+    const rows = upTo(ceil(view.y + view.high) - r0).map((k) => r0 + k);
+    const [dotsX, dotsY] = [inDots(plot.wide), inDots(plot.high)];
+    const all = !window && lens.high >= dotsY && across.length >= dotsX;
     const picture = paintPooled(all ? whole! : pool(lens, rows, across, dotsX, dotsY), shade!, palette.table);
     pen.imageSmoothingEnabled = false;
     clipped(pen, plot, () =>
       pen.drawImage(picture, x(c0), y(r0), across.length * cellX, rows.length * cellY),
     );
-    pen.strokeStyle = ink("--line");
-    pen.strokeRect(LEFT - 0.5, TOP - 0.5, plot.width + 1, plot.height + 1);
+    outline(pen, "--line", 1, LEFT - 0.5, TOP - 0.5, plot.wide + 1, plot.high + 1);
     const short = (label?: string) => label?.replace(/^<(?:image|video) (.*)>$/, "$1");
     labelCells(
       pen,
-      { first: view.y, count: view.height, size: cellY, turn: 0, room: 80 },
+      { first: view.y, count: view.high, size: cellY, turn: 0, room: 80 },
       (row) => [LEFT - 5, y(row)],
-      (row) => (lens.rowUnits[row]! < 0 ? "mean" : short(outputUnits.labels[lens.rowUnits[row]!])),
+      (row) => (lens.rowUnits[row]! < 0 ? "mean" : short(outputUnits.names[lens.rowUnits[row]!])),
     );
     labelCells(
       pen,
-      { first: view.x, count: view.width, size: cellX, turn: -Math.PI / 4, room: 86 },
-      (column) => [x(column), TOP + plot.height + 5],
-      (column) => short(inputUnits.labels[columns[column]!]),
+      { first: view.x, count: view.wide, size: cellX, turn: -Math.PI / 4, room: 86 },
+      (column) => [x(column), TOP + plot.high + 5],
+      (column) => short(inputUnits.names[columns[column]!]),
     );
     base = { key, canvas };
     return canvas;
@@ -249,25 +248,22 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
   const draw = (pen: Pen, wide: number, high: number) => {
     const { lens, answer, cell } = session;
     const { plot, cellX, cellY, x, y } = frame();
-    const { question } = answer;
-    const box = (colour: string, column: number, row: number, width: number, height: number) => {
-      pen.strokeStyle = ink(colour);
-      pen.strokeRect(column, row, width, height);
-    };
+    const { asked: question } = answer;
     pen.drawImage(still(wide, high), 0, 0, wide, high);
     clipped(pen, plot, () => {
-      pen.lineWidth = 1.5;
       for (const unit of question.units.slice(0, 200)) {
         const c = columns.indexOf(unit);
         const r = lens.rowOfUnit(unit);
         if (question.ask === "to") {
-          if (c >= 0) box("--accent", x(c), TOP + 0.75, max(2, cellX), plot.height - 1.5);
-        } else if (r !== undefined && lens.rows > 1)
-          box("--accent", LEFT + 0.75, y(r), plot.width - 1.5, max(2, cellY));
+          if (c >= 0) outline(pen, "--accent", 1.5, x(c), TOP + 0.75, max(2, cellX), plot.high - 1.5);
+        } else if (r !== undefined && lens.high > 1)
+          outline(pen, "--accent", 1.5, LEFT + 0.75, y(r), plot.wide - 1.5, max(2, cellY));
       }
       if (cell)
-        box(
+        outline(
+          pen,
           "--ink",
+          1.5,
           x(columns.indexOf(cell.column)) - 1,
           y(cell.row) - 1,
           max(3, cellX) + 2,
@@ -305,7 +301,7 @@ export function matrixView(session: Session, onBrush: (token: number) => void) {
 function clipped(pen: Pen, plot: Window, draw: () => void): void {
   pen.save();
   pen.beginPath();
-  pen.rect(plot.x, plot.y, plot.width, plot.height);
+  pen.rect(plot.x, plot.y, plot.wide, plot.high);
   pen.clip();
   draw();
   pen.restore();

@@ -9,7 +9,7 @@ import type { patchesView } from "./patches";
 import type { pictureView } from "./picture";
 import type { Records, TableView } from "./record";
 import type { Result } from "./result";
-import type { rollerOf, whyNot } from "./roller";
+import type { rollerOf } from "./roller";
 import type { Picker, Several } from "./several";
 import type { textView } from "./text";
 
@@ -23,7 +23,6 @@ export interface Parts {
     layersView: typeof layersView;
     LayerControls: typeof LayerControls;
     rollerOf: typeof rollerOf;
-    whyNot: typeof whyNot;
   };
   arcs?: typeof arcsOf; // for single weights that a result names
   compare?: { Compare: typeof Compare };

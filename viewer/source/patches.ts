@@ -1,6 +1,6 @@
 // The images of a prompt that has text as well: no picture is there, but the places of its patches are.
 import type { Tokens } from "./contract";
-import { ink, made, on, onResize, penOn, say } from "./draw";
+import { made, on, onResize, outline, penOn, say } from "./draw";
 import { clamp, floor, max, min } from "./numbers";
 import { PATCH } from "./patch_names";
 import { written } from "./scale";
@@ -21,7 +21,7 @@ export function picturesOf({ labels }: Tokens): Picture[] {
     if (!match) return;
     const name = match[1]!.replace(/[:, ]+$/, "");
     if (!found.has(name)) found.set(name, []);
-    found.get(name)!.push({ row: Number(match[2]), column: Number(match[3]), token });
+    found.get(name)!.push({ row: +match[2]!, column: +match[3]!, token });
   });
   return [...found].map(([name, places]) => {
     const rows = 1 + max(...places.map(({ row }) => row));
@@ -47,7 +47,6 @@ export function patchesView(session: Session) {
       root.replaceChildren(
         ...grids.map(({ picture, canvas }) => {
           const figure = made("figure");
-          figure.style.margin = "0 8px 0 0";
           figure.append(canvas, made("figcaption", "soft", picture.name));
           return figure;
         }),
@@ -70,9 +69,9 @@ export function patchesView(session: Session) {
       pointermove: (event) => {
         const unit = unitAt(event);
         if (unit < 0) return hideTip();
-        if (!session.isPinned && session.canAsk(ask(), unit)) session.hover({ ask: ask(), units: [unit] });
-        const { from, values } = session.answer;
-        const label = session.inputUnits.labels[unit]!;
+        session.point(ask(), unit);
+        const { from, amounts: values } = session.answer;
+        const label = session.inputUnits.names[unit]!;
         const value = from || !session.twoTexts ? values[unit]! : NaN;
         showTip(event, isNaN(value) ? [label] : [written(value, session.lens.exact), label]);
       },
@@ -83,7 +82,7 @@ export function patchesView(session: Session) {
   };
   const paint = () => {
     if (!session.grids) return;
-    const { question, from, values, shade } = session.answer;
+    const { asked: question, from, amounts: values, shade } = session.answer;
     const { of } = session.inputUnits;
     const answers = from || !session.twoTexts;
     for (const { picture, canvas } of grids) {
@@ -97,9 +96,7 @@ export function patchesView(session: Session) {
         pen.fillStyle = session.palette.css(isNaN(value) ? 0 : shade.of(value));
         pen.fillRect(x, y, cell, cell);
         const asked = (!from || !session.twoTexts) && question.units.includes(of[t]!);
-        pen.strokeStyle = ink(asked ? "--accent" : "--line");
-        pen.lineWidth = asked ? 2 : 0.5;
-        pen.strokeRect(x + 0.5, y + 0.5, cell - 1, cell - 1);
+        outline(pen, asked ? "--accent" : "--line", asked ? 2 : 0.5, x + 0.5, y + 0.5, cell - 1, cell - 1);
       });
     }
   };

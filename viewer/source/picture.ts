@@ -1,5 +1,5 @@
 // An image with the values of its patches over it.
-import { ink, made, on, onResize, penOn, say } from "./draw";
+import { ink, made, on, onResize, outline, penOn, say } from "./draw";
 import { abs, clamp, floor, min } from "./numbers";
 import { written } from "./scale";
 import type { Session } from "./session";
@@ -22,15 +22,11 @@ export function pictureView(session: Session) {
     if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
     return prefix + row * columns + column;
   };
-  const ask = (token: number) => {
-    const { ask } = session.state;
-    if (!session.isPinned && session.canAsk(ask, token)) session.hover({ ask, units: [token] });
-  };
   const point = (event: PointerEvent) => {
     const token = tokenAt(event);
     if (token === null) return leave(session);
-    if (session.lens.rows > 1) ask(token);
-    const { values, question } = session.answer;
+    if (session.lens.high > 1) session.point(session.state.ask, token);
+    const { amounts: values, asked: question } = session.answer;
     if (isNaN(values[token]!)) return hideTip();
     showTip(event, [
       written(values[token]!, session.lens.exact),
@@ -53,7 +49,7 @@ export function pictureView(session: Session) {
     const { one, state } = session;
     const picture = one.image!;
     const { ask: side } = state;
-    const { hidden } = session.side(true);
+    const { unseen } = session.side(true);
     say(canvas, `The image, ${picture.rows} by ${picture.columns} patches: arrow keys move, Enter pins`);
     if (uri !== picture.uri) {
       uri = picture.uri;
@@ -63,11 +59,11 @@ export function pictureView(session: Session) {
     }
     chips.replaceChildren(
       ...one.inputs.labels.slice(0, picture.prefix).flatMap((name, t) => {
-        if (hidden[t]) return [];
+        if (unseen[t]) return [];
         const chip = made("button", "chip", name);
         chip.disabled = !session.canAsk(side, t);
         chip.onclick = (event) => session.pin(side, t, event.shiftKey);
-        chip.onpointerenter = () => ask(t);
+        chip.onpointerenter = () => session.point(side, t);
         chip.onpointerleave = () => session.hover(null);
         return [chip];
       }),
@@ -94,12 +90,12 @@ export function pictureView(session: Session) {
     pen.rect(0, 0, wide, high);
     pen.rect(x + width, y, -width, height);
     pen.fill("evenodd");
-    const asked = new Set(answer.question.units);
-    const outline: [number, number][] = [];
+    const asked = new Set(answer.asked.units);
+    const marked: [number, number][] = [];
     for (let row = 0; row < picture.rows; row++)
       for (let column = 0; column < picture.columns; column++) {
         const token = picture.prefix + row * picture.columns + column;
-        const value = answer.values[token]!;
+        const value = answer.amounts[token]!;
         const left = x + column * patchWidth;
         const top = y + row * patchHeight;
         if (!isNaN(value)) {
@@ -108,12 +104,10 @@ export function pictureView(session: Session) {
           pen.fillStyle = palette.css(size);
           pen.fillRect(left, top, patchWidth + 0.5, patchHeight + 0.5);
         }
-        if (asked.has(token)) outline.push([left, top]);
+        if (asked.has(token)) marked.push([left, top]);
       }
     pen.globalAlpha = 1;
-    pen.strokeStyle = ink("--accent");
-    pen.lineWidth = 3;
-    for (const [left, top] of outline) pen.strokeRect(left, top, patchWidth, patchHeight);
+    for (const [left, top] of marked) outline(pen, "--accent", 3, left, top, patchWidth, patchHeight);
     for (const chip of chips.children)
       chip.classList.toggle("asked", asked.has(one.inputs.labels.indexOf(chip.textContent!)));
   };

@@ -6,9 +6,9 @@ import { abs, floor, max, min } from "./numbers";
 import { type Shade, stepOf } from "./scale";
 
 export interface Pooled {
-  width: number;
-  height: number;
-  values: Float32Array;
+  wide: number;
+  high: number;
+  dots: Float32Array; // their values
 }
 
 /** These rows and columns of the lens in at most `wide` x `high` pixels. */
@@ -16,7 +16,7 @@ export function pool(lens: Lens, rows: number[], columns: number[], wide: number
   const width = max(1, min(columns.length, wide));
   const height = max(1, min(rows.length, high));
   const values = floats(width * height);
-  const line = floats(lens.columns);
+  const line = floats(lens.wide);
   const top = new Uint8Array(width);
   const place = Int32Array.from(columns, (_, k) => floor((k * width) / columns.length));
   rows.forEach((row, k) => {
@@ -41,20 +41,20 @@ export function pool(lens: Lens, rows: number[], columns: number[], wide: number
       if (value > old ? value > -old : -value > abs(old)) values[at] = value;
     }
   });
-  return { width, height, values };
+  return { wide: width, high: height, dots: values };
 }
 
 export function paintPooled(
-  { width, height, values }: Pooled,
+  { wide, high, dots }: Pooled,
   shade: Shade,
   table: Uint32Array,
 ): HTMLCanvasElement {
   const canvas = made("canvas");
-  resize(canvas, width, height);
+  resize(canvas, wide, high);
   const pen = canvas.getContext("2d")!;
-  const image = pen.createImageData(width, height);
+  const image = pen.createImageData(wide, high);
   const pixels = new Uint32Array(image.data.buffer);
-  values.forEach((value, k) => (pixels[k] = table[stepOf(shade.of(value))]!));
+  dots.forEach((value, k) => (pixels[k] = table[stepOf(shade.of(value))]!));
   pen.putImageData(image, 0, 0);
   return canvas;
 }

@@ -1,5 +1,5 @@
 // The values of a question as a table: sorted, searched, and read aloud.
-import { Fragment, h, useEffect, useRef, useState } from "./jsx";
+import { h, useEffect, useRef, useState } from "./jsx";
 import { abs, max } from "./numbers";
 import { written } from "./scale";
 import type { Session } from "./session";
@@ -16,18 +16,18 @@ type Column = "position" | "label" | "value" | "other" | "gap";
 const FIRST = 60; // lines that are shown before someone asks for all
 
 export function ranked(session: Session): Ranked[] {
-  const { question, from, values } = session.answer;
+  const { asked: question, from, amounts: values } = session.answer;
   const answers = from ? session.inputUnits : session.outputUnits;
-  const { hidden } = session.side(true);
+  const { unseen } = session.side(true);
   const [first, others] = session.bothLenses?.map((lens) => session.valuesOf(question, lens)) ?? [values];
   const out: Ranked[] = [];
-  answers.tokens.forEach((tokens, unit) => {
+  answers.members.forEach((tokens, unit) => {
     // A hidden output has no row, and so no value.
-    if ((from && tokens.every((t) => hidden[t])) || isNaN(values[unit]!)) return;
+    if ((from && tokens.every((t) => unseen[t])) || isNaN(values[unit]!)) return;
     out.push({
       unit,
       position: tokens[0]!,
-      label: answers.labels[unit]!,
+      label: answers.names[unit]!,
       value: first![unit]!,
       other: others?.[unit] ?? null,
     });
@@ -51,7 +51,7 @@ export function Ranking({ session }: { session: Session }) {
     // A moment after the pointer: sorting and drawing a table takes longer than a frame.
     const end = session.onHover(() => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => session.grids && redraw((count) => count + 1), 60);
+      timer = setTimeout(() => session.grids && redraw((count) => count + 1), 60);
     });
     return () => {
       clearTimeout(timer);
@@ -95,8 +95,8 @@ export function Ranking({ session }: { session: Session }) {
   const hit = session.cell?.column;
   return (
     <>
-      <table class={both ? "both" : ""}>
-        <caption class="away">{session.labelOf(answer.question)}</caption>
+      <table class={both && "both"}>
+        <caption class="away">{session.labelOf(answer.asked)}</caption>
         <thead>
           <tr>
             {head("position", "#")}
@@ -113,7 +113,7 @@ export function Ranking({ session }: { session: Session }) {
           {shown.map((row) => (
             <tr
               key={row.unit}
-              class={hit === row.unit && answer.from ? "hit" : ""}
+              class={hit === row.unit && answer.from && "hit"}
               onclick={(event) => session.pin(answer.from ? "to" : "from", row.unit, event.shiftKey)}
             >
               <td class="position">{row.position}</td>
@@ -125,7 +125,7 @@ export function Ranking({ session }: { session: Session }) {
               {both && <td>{written(row.value - row.other!, exact)}</td>}
               <td class="bar" aria-hidden="true">
                 <span
-                  class={session.hasSigns ? (length(row) < 0 ? "negative" : "positive") : ""}
+                  class={session.hasSigns && length(row) >= 0 && "positive"}
                   style={barOf(length(row) / most, session.hasSigns)}
                 />
               </td>

@@ -1,11 +1,12 @@
 // A result: its controls, its views and its notes.
-import { type Child, Fragment, h, useEffect, useRef } from "./jsx";
+import { type Child, h, useEffect, useRef } from "./jsx";
 import { placeOf, useRedraw } from "./app";
 import { Legend, legendOfAll, legendOfAnswer, named, Toolbar } from "./controls";
 import { FORMATS, save, type Views } from "./export";
 import { ExportMenu, Head } from "./head";
 import { matrixView } from "./matrix";
-import { abs } from "./numbers";
+import { upTo } from "./arrays";
+import { abs, max } from "./numbers";
 import { parts } from "./parts";
 import { Ranking } from "./ranking";
 import type { Roller } from "./roller";
@@ -20,19 +21,14 @@ interface With {
 function Host({ element }: { element: HTMLElement }) {
   const host = useRef<HTMLDivElement | null>(null);
   useEffect(() => host.current!.replaceChildren(element), [element]);
-  return <div class="host" ref={host} />;
+  return <div ref={host} />;
 }
 
 /** The places of the largest values, by size. */
 function largest(values: Float32Array, count: number): number[] {
   const size = (k: number) => abs(values[k]!);
-  let best: number[] = [];
-  values.forEach((_, k) => {
-    const last = best[count - 1];
-    if (size(k) > (last === undefined ? 0 : size(last)))
-      best = [...best, k].sort((a, b) => size(b) - size(a)).slice(0, count);
-  });
-  return best;
+  const some = upTo(values.length).filter(size); // none that is 0 or not there
+  return some.sort((a, b) => size(b) - size(a)).slice(0, count);
 }
 
 /** A part of the page with a heading; keys lead to the one with `place`. */
@@ -43,11 +39,7 @@ function Section({
   children,
 }: With & { name: string; place?: number; children?: Child }) {
   return (
-    <section
-      class={`view-${name.toLowerCase()}`}
-      id={place && `${session.place.name}view${place}`}
-      aria-label={named(session, name)}
-    >
+    <section id={place && `${session.place.name}view${place}`} aria-label={named(session, name)}>
       <h2>{name}</h2>
       {children}
     </section>
@@ -59,8 +51,8 @@ function QuestionLine({ session }: With) {
   useRedraw(session, true);
   if (!session.grids) return null;
   const { answer, lens, one, hasSigns } = session;
-  const { from, question, values } = answer;
-  const { labels } = from ? session.inputUnits : session.outputUnits;
+  const { from, asked: question, amounts: values } = answer;
+  const { names: labels } = from ? session.inputUnits : session.outputUnits;
   const prefix = one.image?.prefix ?? Infinity;
   // A token may be written from the right; its value still comes after it.
   const listed = (count: number, sign: number) =>
@@ -73,11 +65,11 @@ function QuestionLine({ session }: With) {
       <bdi>{labels[k]}</bdi>,
       ` ${written(values[k]!, lens.exact)}`,
     ]);
-  const against = listed(2, -1);
+  const against = hasSigns ? listed(2, -1) : [];
   const says = session.differs
     ? ["differs most at", listed(3, 0)]
     : hasSigns
-      ? [from ? "is supported by" : "supports", listed(3, 1), against.length > 0 && ["; against:", against]]
+      ? [from ? "is supported by" : "supports", listed(3, 1), against[0] && ["; against:", against]]
       : [from ? "comes from" : "is used by", listed(3, 0)];
   const row = from && !question.units[1] ? lens.rowOfUnit(question.units[0]!) : undefined;
   return (
@@ -137,18 +129,10 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
   const { hasLayers, LayerControls } = parts.layers ?? {};
   const { Compare } = parts.compare ?? {};
   const controls = hasLayers?.(one) && LayerControls;
-  // Results of Python have no command, and no layers to add.
-  const command = session.item.command ?? session.page.command;
-  const couldHave = /r (rollout|flow|average) (?!.*--embed)/.test(command);
   const notes = [...new Set(one.notes)];
-  const { coding, steps } = one.values[0]!;
   const { Body } = placeOf(session);
   const shade = matrix.shade();
   const two = texts.length > 1;
-  if (coding.startsWith("root"))
-    notes.push(
-      `Numbers on this page are within ${(100 / steps).toFixed(1)} % of the largest of their row; .json and .npz hold them in full.`,
-    );
   return (
     <Body>
       <Toolbar session={session} />
@@ -158,9 +142,9 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
           <Section session={session} name={one.image ? "Image" : "Text"} place={1}>
             <QuestionLine session={session} />
             {picture && <Host element={picture.root} />}
-            <div class={patches ? "pictured" : ""}>
+            <div class={patches && "pictured"}>
               {patches && <Host element={patches.root} />}
-              <div class={two ? "columns" : ""}>
+              <div class={two && "columns"}>
                 {texts.map((text, k) => (
                   <div key={k}>
                     {two && <h3>{k ? "Output" : one.signed ? "Prompt and output" : "Prompt"}</h3>}
@@ -181,7 +165,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
             <Host element={matrix.root} />
             {shade && <Legend {...legendOfAll(session, shade)} />}
           </Section>
-          {(controls || couldHave) && (
+          {(controls || one.no_layers) && (
             <Section session={session} name="Layers" place={3}>
               {controls ? (
                 <>
@@ -189,9 +173,7 @@ function Results({ session, drawn }: With & { drawn: Drawn }) {
                   <Host element={layers!.root} />
                 </>
               ) : (
-                <p class="soft">
-                  <code>--embed-layers</code> adds all layers to the page.
-                </p>
+                <p class="soft">{one.no_layers}</p>
               )}
             </Section>
           )}
@@ -251,8 +233,8 @@ function useRolling(session: Session, roller: Roller | null) {
   const { begin, end, residual, item } = session.state;
   const first = useRef(true);
   useEffect(() => {
-    if (session.item.kind !== "attribution" || !roller || parts.layers!.whyNot(session.one)) return;
-    const asComputed = begin < 0 && end < 0 && residual < 0;
+    if (session.item.kind !== "attribution" || !roller || !session.one.maps || session.one.fixed) return;
+    const asComputed = max(begin, end, residual) < 0;
     if (asComputed && first.current) return;
     first.current = false;
     if (asComputed) return session.setRolled(null);

@@ -4,7 +4,7 @@ import type { Attribution } from "./contract";
 import type { Grid } from "./grid";
 import { clamp, max } from "./numbers";
 import type { Edge } from "./rollout";
-import type { Session } from "./session";
+import { AS_COMPUTED, type Session } from "./session";
 import { unpack } from "./unpack";
 import type { Ask } from "./worker";
 
@@ -19,21 +19,6 @@ export interface Paths {
 interface Reply extends Paths {
   id: number;
   values?: Float32Array;
-}
-
-/** Why the page cannot recompute this result with other layers or another residual; null if it can. */
-export function whyNot({ maps, method, options }: Attribution): string | null {
-  if (!maps) return "no layers";
-  const { discard, preset, empty } = options;
-  const what =
-    method !== "rollout"
-      ? method
-      : discard > 0
-        ? "discard"
-        : preset === "metrics"
-          ? preset
-          : empty === "zero" && "empty zero";
-  return what ? `the page cannot recompute ${what}` : null;
 }
 
 export type Roller = ReturnType<typeof rollerOf>;
@@ -54,7 +39,12 @@ export function rollerOf(session: Session) {
     if (of === one && ready) return ready;
     end();
     of = one;
-    worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
+    // Notebooks may forbid a worker from a blob.
+    worker = new Worker("data:text/javascript," + encodeURIComponent(WORKER));
+    worker.onerror = () => {
+      one.fixed = "no worker may run here";
+      session.update(AS_COMPUTED);
+    };
     worker.onmessage = ({ data }: MessageEvent<Reply>) => {
       waiting.get(data.id)?.(data);
       waiting.delete(data.id);
@@ -91,7 +81,7 @@ export function rollerOf(session: Session) {
 
 /** All values of a grid, row by row. */
 export function valuesOf(grid: Grid): Float32Array {
-  const out = floats(grid.rows * grid.columns);
-  for (let r = 0; r < grid.rows; r++) grid.addRow(r, out.subarray(r * grid.columns, (r + 1) * grid.columns));
+  const out = floats(grid.high * grid.wide);
+  for (let r = 0; r < grid.high; r++) grid.addRow(r, out.subarray(r * grid.wide, (r + 1) * grid.wide));
   return out;
 }

@@ -1,6 +1,6 @@
 // From values to shades, and from shades to colours.
 import { upTo } from "./arrays";
-import { abs, clamp, floor, log10, max, min, round } from "./numbers";
+import { abs, clamp, floor, log10, max, min, placeAfter, round } from "./numbers";
 
 export const SCALES = ["linear", "log", "rank"] as const;
 export type ScaleKind = (typeof SCALES)[number];
@@ -18,18 +18,10 @@ export function shadeFor(kind: ScaleKind, values: Float32Array): Shade {
   const most = values.reduce((most, value) => max(most, abs(value)), 0);
   if (kind === "linear") return { kind, most, of: (value) => (most ? value / most : 0) };
   const sorted = kind === "rank" ? values.map(abs).filter(Boolean).sort() : values;
-  const among = (size: number) => {
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sorted[middle]! <= size) low = middle + 1;
-      else high = middle;
-    }
-    return low / sorted.length;
-  };
   const share = (size: number) =>
-    kind === "log" ? clamp(1 + log10(size / most) / DECADES, 0, 1) : among(Math.fround(size));
+    kind === "log"
+      ? clamp(1 + log10(size / most) / DECADES, 0, 1)
+      : placeAfter(sorted.length, (k) => sorted[k]! <= Math.fround(size)) / sorted.length;
   return { kind, most, of: (value) => (most && value ? Math.sign(value) * share(abs(value)) : 0) };
 }
 
@@ -101,7 +93,7 @@ export function written(value: number, exact = true): string {
   if (value === 0) return "0";
   const digits = exact ? 3 : 2;
   const size = abs(value);
-  if (size >= 1e-3 && size < 1e4) return String(Number(value.toPrecision(digits)));
+  if (size >= 1e-3 && size < 1e4) return `${+value.toPrecision(digits)}`;
   return value
     .toExponential(digits - 1)
     .replace("e-", "e\u2212")

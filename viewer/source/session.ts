@@ -16,9 +16,9 @@ export interface Question {
 }
 
 export interface Answer {
-  question: Question;
+  asked: Question;
   from: boolean; // inputs answer: what an output is made of
-  values: Float32Array; // over the units of the other side; NaN where there is no value
+  amounts: Float32Array; // over the units of the other side; NaN where there is no value
   shade: Shade;
   hovering: boolean;
 }
@@ -74,6 +74,8 @@ export interface Session {
   setLayer(layer: number): void;
   setRolled(values: Float32Array | null): void; // recomputed in the page; null: as in the page
   hover(question: Question | null, cell?: Cell | null): void;
+  /** The pointer asks about a unit: about nothing if that cannot be asked, and not while something is pinned. */
+  point(ask: Question["ask"], unit: number): void;
   /** Pins the tokens of a unit, alone or in addition; a pinned one comes off. */
   pin(ask: Question["ask"], unit: number, add: boolean): void;
   /** Unpacks what the view needs; tells the views when it is there. */
@@ -83,8 +85,17 @@ export interface Session {
   onHover(listener: () => void): () => void;
 }
 
-const ANEW = { pinned: [], layer: -1, begin: -1, end: -1, residual: -1, a: 0, b: 1, show: "a" } as const;
+/** The layers and the residual that the result itself has. */
+export const AS_COMPUTED = { begin: -1, end: -1, residual: -1 };
+/** What another result starts with. */
+export const ANEW: Partial<State> = { pinned: [], layer: -1, a: 0, b: 1, show: "a", ...AS_COMPUTED };
 export const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
+
+/** Adds a listener; what it returns takes it away. */
+const into = (listeners: Set<() => void>) => (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
 
 /** `like`: what was chosen in the view before. */
 export function sessionOf(
@@ -107,7 +118,7 @@ export function sessionOf(
   const first = page.items[0];
   const one = first?.kind === "comparison" ? first.panels[0] : first;
   if (one?.kind === "attribution") {
-    // In a long text each way has less.
+    // In a long text each path has less.
     if (one.inputs.labels.length > 64) start.least = 0.005;
     if (one.left_out) {
       start.hide = true;
@@ -123,14 +134,8 @@ export function sessionOf(
     cell: null,
     grids: null,
 
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    onHover(listener) {
-      hoverListeners.add(listener);
-      return () => hoverListeners.delete(listener);
-    },
+    onChange: into(listeners),
+    onHover: into(hoverListeners),
 
     get item() {
       return page.items[session.state.item]!;
@@ -222,7 +227,7 @@ export function sessionOf(
     },
     setRolled(values) {
       const grid = session.grids?.shown;
-      rolled = values && grid ? floatGrid(grid.rows, grid.columns, values) : null;
+      rolled = values && grid ? floatGrid(grid.high, grid.wide, values) : null;
       forget();
       tell();
     },
@@ -242,10 +247,10 @@ export function sessionOf(
     side(isInput) {
       const { one, state } = session;
       const tokens = isInput ? one.inputs : session.outputTokens;
-      const hidden = new Uint8Array(tokens.labels.length);
+      const unseen = new Uint8Array(tokens.labels.length);
       const leftOut = isInput || !session.twoTexts ? one.left_out : null;
-      if (state.hide) for (const t of leftOut ?? tokens.special) hidden[t] = 1;
-      return { units: session.units(tokens), hidden };
+      if (state.hide) for (const t of leftOut ?? tokens.special) unseen[t] = 1;
+      return { units: session.units(tokens), unseen };
     },
 
     get lens() {
@@ -273,11 +278,11 @@ export function sessionOf(
       const { columns } = session.one;
       if (ask === "to") {
         const column = lens.column(units);
-        const out = floats(session.outputUnits.tokens.length).fill(NaN);
+        const out = floats(session.outputUnits.members.length).fill(NaN);
         lens.rowUnits.forEach((unit, r) => (out[unit] = column[r]!));
         return out;
       }
-      const out = floats(lens.columns).fill(columns ? NaN : 0);
+      const out = floats(lens.wide).fill(columns ? NaN : 0);
       for (const t of columns ?? []) out[session.inputUnits.of[t]!] = 0;
       for (const unit of units) {
         const r = lens.rowOfUnit(unit);
@@ -296,7 +301,7 @@ export function sessionOf(
         session.state.scale,
         values.slice(prefix).filter((value) => !isNaN(value)),
       );
-      return (answerNow = { question, from, values, shade, hovering: !!session.hovered });
+      return (answerNow = { asked: question, from, amounts: values, shade, hovering: !!session.hovered });
     },
     canAsk(ask, unit) {
       return ask === "to" || session.lens.rowOfUnit(unit) !== undefined;
@@ -315,9 +320,12 @@ export function sessionOf(
         if (session.grids) for (const listener of hoverListeners) listener();
       });
     },
+    point(ask, unit) {
+      if (!session.isPinned) session.hover(session.canAsk(ask, unit) ? { ask, units: [unit] } : null);
+    },
     pin(ask, unit, add) {
       const { pinned, ask: before } = session.state;
-      const own = (ask === "from" ? session.outputUnits : session.inputUnits).tokens[unit];
+      const own = (ask === "from" ? session.outputUnits : session.inputUnits).members[unit];
       if (!own || !session.canAsk(ask, unit)) return;
       const same = ask === before;
       const there = same && own.every((t) => pinned.includes(t));
@@ -327,7 +335,7 @@ export function sessionOf(
       session.update({ ask, pinned: next });
     },
     labelOf({ ask, units }) {
-      const { labels } = ask === "from" ? session.outputUnits : session.inputUnits;
+      const { names: labels } = ask === "from" ? session.outputUnits : session.inputUnits;
       if (units[0] === -1) return "mean of the outputs";
       const names = units.slice(0, 4).map((unit) => `\u201c${labels[unit]}\u201d`);
       const more = units.length - names.length;
@@ -338,10 +346,10 @@ export function sessionOf(
   /** What is asked if the pointer is nowhere. */
   function pinnedQuestion(): Question {
     const { ask, pinned } = session.state;
-    const { units, hidden } = session.side(ask === "to");
+    const { units, unseen } = session.side(ask === "to");
     const asked = pinned.flatMap((t) => {
       const unit = units.of[t];
-      return unit === undefined || hidden[t] || !session.canAsk(ask, unit) ? [] : [unit];
+      return unit === undefined || unseen[t] || !session.canAsk(ask, unit) ? [] : [unit];
     });
     if (asked.length) return { ask, units: [...new Set(asked)] };
     const from: Question = { ask: "from", units: [defaultUnit()] };

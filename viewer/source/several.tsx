@@ -1,6 +1,7 @@
 // A page of several results: one of them, and another beside it if the reader asks for it.
-import { Fragment, h, useEffect, useState } from "./jsx";
+import { h, useEffect, useState } from "./jsx";
 import { App, useRedraw } from "./app";
+import { Choice } from "./choice";
 import { type Session, sessionOf } from "./session";
 import { kept } from "./kept";
 
@@ -22,11 +23,7 @@ function snippet(item: Session["item"]): string {
 /** Which result, in the head of each. */
 export function Picker({ session }: With) {
   const { page, state } = session;
-  const options = page.items.map((one, k) => (
-    <option key={k} value={String(k)}>
-      {`${k + 1}: ${one.about ?? snippet(one)}`}
-    </option>
-  ));
+  const words = page.items.map((one, k) => [k, `${k + 1}: ${one.about ?? snippet(one)}`] as const);
   const step = (by: number, sign: string, name: string) => (
     <button disabled={!page.items[state.item + by]} onclick={() => session.update({ item: state.item + by })}>
       {sign}
@@ -37,27 +34,23 @@ export function Picker({ session }: With) {
     <>
       <div class="segments" role="group" aria-label="Result">
         {step(-1, "\u2039", "Previous")}
-        <select
-          aria-label="Item"
-          value={String(state.item)}
-          onchange={(event) => session.update({ item: Number(event.currentTarget.value) })}
-        >
-          {options}
-        </select>
+        <Choice
+          called="Item"
+          quiet
+          chosen={state.item}
+          words={words}
+          take={(item) => session.update({ item })}
+        />
         {step(1, "\u203a", "Next")}
       </div>
       {session.place.linked && (
-        <label class="field">
-          <span>Beside it</span>
-          <select
-            id="beside"
-            value={String(state.beside)}
-            onchange={(event) => session.update({ beside: Number(event.currentTarget.value) })}
-          >
-            <option value="-1">nothing</option>
-            {options}
-          </select>
-        </label>
+        <Choice
+          called="Beside it"
+          id="beside"
+          chosen={state.beside}
+          words={[[-1, "nothing"], ...words]}
+          take={(beside) => session.update({ beside })}
+        />
       )}
     </>
   );
@@ -82,7 +75,7 @@ export function Several({ session }: With) {
     };
   }, [there ? beside : -1]);
   return (
-    <div class={second ? "panes two" : ""}>
+    <div class={second && "panes two"}>
       <App session={session} />
       {second && (
         <aside aria-label="Second result">

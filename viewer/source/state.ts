@@ -52,8 +52,8 @@ export const START: State = {
 export function toHash(state: State, from: State = START): string {
   const parts: string[] = [];
   for (const name of Object.keys(START) as (keyof State)[]) {
-    const text = String(state[name]);
-    if (text !== String(from[name])) parts.push(`${name}=${encodeURIComponent(text)}`);
+    const text = `${state[name]}`;
+    if (text !== `${from[name]}`) parts.push(`${name}=${encodeURIComponent(text)}`);
   }
   return parts.join("&");
 }
@@ -72,19 +72,12 @@ const SHARES = ["residual", "least", "opacity"]; // up to 1; the other numbers c
 export function fromHash(hash: string, from: State = START): State {
   const state = { ...from };
   const put = state as unknown as Record<string, unknown>;
-  for (const part of hash.replace(/^#/, "").split("&")) {
-    const [name, coded] = part.split("=") as [keyof State, string | undefined];
-    if (!Object.hasOwn(START, name) || coded === undefined) continue;
-    let text: string;
-    try {
-      text = decodeURIComponent(coded);
-    } catch {
-      continue;
-    }
+  for (const [name, text] of new URLSearchParams(hash.replace(/^#/, "")) as Iterable<[keyof State, string]>) {
+    if (!Object.hasOwn(START, name) || text.includes("\ufffd")) continue; // not this page's own words
     const now = START[name];
     if (typeof now === "boolean") put[name] = text === "true";
     else if (typeof now === "number") {
-      const number = Number(text);
+      const number = +text;
       const can = SHARES.includes(name) ? number <= 1 : Number.isInteger(number);
       if (text !== "" && can && (number >= 0 || number === -1)) put[name] = number;
     } else if (Array.isArray(now)) {

@@ -4,8 +4,7 @@ import type { Tokens } from "./contract";
 import { LONG } from "./controls";
 import { ink, made, on, onResize, penOn, placed, say } from "./draw";
 import { upTo } from "./arrays";
-import { abs, clamp, max, min, round } from "./numbers";
-import type { Lens } from "./lens";
+import { abs, clamp, max, min, placeAfter, round } from "./numbers";
 import type { Session } from "./session";
 import { parts } from "./parts";
 import { PATCH } from "./patch_names";
@@ -17,8 +16,8 @@ interface Box {
   token: number;
   x: number;
   y: number;
-  width: number;
-  height: number;
+  wide: number;
+  high: number;
 }
 
 interface Paragraph {
@@ -46,8 +45,6 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   let tokens: Tokens | null = null;
   let shownKey = "";
   let isPlaced = false; // at what is asked about, which may be the end of a long text
-  let masses = new Map<number, number>(); // of rows of the lens
-  let weighed: Lens | null = null;
 
   const units = () => session.units(tokens!);
   const askNow = () => (isInput && isOutput ? session.state.ask : isOutput ? "from" : "to");
@@ -55,7 +52,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   const answers = () => (session.answer.from ? isInput : isOutput);
   const attribute = (event: Event, name: string) => {
     const found = (event.target as Element).closest<HTMLElement>(`[data-${name}]`);
-    return found && { found, value: Number(found.dataset[name]) };
+    return found && { found, value: +found.dataset[name]! };
   };
 
   /** A pinned question stays; the pointer then reads its values. Otherwise the pointer asks. */
@@ -63,12 +60,11 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     const at = attribute(event, "t");
     if (!at) return leave(session);
     const unit = units().of[at.value]!;
-    const ask = askNow();
-    if (!session.isPinned) return session.hover(session.canAsk(ask, unit) ? { ask, units: [unit] } : null);
-    const { question, values, from } = session.answer;
+    if (!session.isPinned) return session.point(askNow(), unit);
+    const { asked: question, amounts: values, from } = session.answer;
     const value = values[unit]!;
     if (!answers() || isNaN(value)) return hideTip();
-    const label = `\u201c${units().labels[unit]}\u201d`;
+    const label = `\u201c${units().names[unit]}\u201d`;
     const asked = session.labelOf(question);
     showTip(event, [
       written(value, session.lens.exact),
@@ -88,14 +84,14 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   const key = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
     const ask = askNow();
-    const { question } = session.answer;
+    const { asked: question } = session.answer;
     const at = question.ask === ask ? question.units.at(-1)! : 0;
     if (event.key === "Enter") session.pin(ask, at, event.shiftKey);
     else if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     else {
-      const all = units().tokens;
-      const { hidden } = session.side(ask === "to");
-      const can = upTo(all.length).filter((k) => session.canAsk(ask, k) && !hidden[all[k]![0]!]);
+      const all = units().members;
+      const { unseen } = session.side(ask === "to");
+      const can = upTo(all.length).filter((k) => session.canAsk(ask, k) && !unseen[all[k]![0]!]);
       const next = can[clamp(max(0, can.indexOf(at)) + step, 0, can.length - 1)];
       if (next !== undefined) {
         session.hover({ ask, units: [next] });
@@ -120,7 +116,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     paragraphs = [];
     forget();
     flipped.clear();
-    const { hidden } = session.side(isInput);
+    const { unseen } = session.side(isInput);
     let paragraph = newParagraph();
     // Tokens without letters of their own come after the word that they are part of, which stays whole.
     let held: HTMLElement[] = [];
@@ -144,10 +140,10 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
       if (gap) paragraph.element.append(gap);
       const isChip = alone || !own;
       const span = made("span", isChip ? "chip" : "", isChip ? label || NOTHING : marked(inner));
-      span.dataset["t"] = String(t);
+      span.dataset["t"] = `${t}`;
       if (isChip) span.dir = "auto"; // no part of the text, and so of the direction of it
       // Patches are seen as an image beside the text.
-      if (hidden[t] || (parts.patches && PATCH.test(label))) span.hidden = true;
+      if (unseen[t] || (parts.patches && PATCH.test(label))) span.hidden = true;
       if (isChip && !alone) held.push(span);
       else paragraph.element.append(span);
       paragraph.tokens.push(t);
@@ -157,7 +153,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   };
   const fold = () => {
     for (const old of content.querySelectorAll("[data-fold]")) old.remove();
-    const { shade, values } = session.answer;
+    const { shade, amounts: values } = session.answer;
     const { of } = units();
     paragraphs.forEach(({ element, tokens }, k) => {
       const quiet =
@@ -168,7 +164,7 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
       element.classList.toggle("folded", quiet);
       if (!quiet) return;
       const button = made("button", "fold", `\u2026 ${tokens.length} quiet tokens`);
-      button.dataset["fold"] = String(k);
+      button.dataset["fold"] = `${k}`;
       element.before(button);
     });
     forget();
@@ -185,8 +181,8 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
         token,
         x: left - origin.left,
         y: top - origin.top,
-        width,
-        height,
+        wide: width,
+        high: height,
       }));
       boxes.set(token, found);
     }
@@ -197,16 +193,11 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     visible ??= paragraphs.flatMap(({ element, tokens }) =>
       element.classList.contains("folded") ? [] : tokens.filter((t) => !spans[t]!.hidden),
     );
-    let low = 0;
-    let high = visible.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((boxesOf(visible[middle]!, origin).at(-1)?.y ?? 0) < top) low = middle + 1;
-      else high = middle;
-    }
+    const seen = visible;
+    let at = placeAfter(seen.length, (k) => (boxesOf(seen[k]!, origin).at(-1)?.y ?? 0) < top);
     const out: Box[] = [];
-    for (; low < visible.length; low++) {
-      const found = boxesOf(visible[low]!, origin);
+    for (; at < seen.length; at++) {
+      const found = boxesOf(seen[at]!, origin);
       if (found[0] && found[0].y > bottom) break;
       out.push(...found);
     }
@@ -227,8 +218,8 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     prepare();
     fold();
     paint();
-    const { question } = session.answer;
-    const first = units().tokens[question.units[0]!]?.[0];
+    const { asked: question } = session.answer;
+    const first = units().members[question.units[0]!]?.[0];
     if (!root.isConnected || question.ask !== askNow()) return;
     if ((session.isPinned || !isPlaced) && first !== undefined) nearest(first);
     isPlaced = true;
@@ -244,20 +235,13 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
   };
 
   const shadeOf = (unit: number) => {
-    const { values, shade } = session.answer;
+    const { amounts: values, shade } = session.answer;
     return answers() ? shade.of(values[unit]!) || 0 : 0;
   };
   /** The units of this text that are asked about. */
   const asked = () => {
-    const { question, from } = session.answer;
+    const { asked: question, from } = session.answer;
     return new Set((from ? isOutput : isInput) ? question.units : []);
-  };
-  const massOf = (row: number) => {
-    const { lens } = session;
-    if (weighed !== lens) masses = new Map();
-    weighed = lens;
-    if (!masses.has(row)) masses.set(row, lens.mass(row));
-    return masses.get(row)!;
   };
   const paint = () => {
     if (!session.grids || !tokens) return;
@@ -276,24 +260,24 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
     const found = session.state.search.toLowerCase();
     measure(origin, -dy - 3 * AROUND, clientHeight - dy + AROUND).forEach(({ token, ...box }, k, all) => {
       const [left, y] = [box.x + dx, box.y + dy];
-      if (y + box.height < -AROUND || y > clientHeight + AROUND) return;
+      if (y + box.high < -AROUND || y > clientHeight + AROUND) return;
       const rounded = (x: number, width: number, more: number, radius: number) => {
         pen.beginPath();
-        pen.roundRect(x - more / 2, y - (more + 1) / 2, width + more, box.height + more + 1, radius);
+        pen.roundRect(x - more / 2, y - (more + 1) / 2, width + more, box.high + more + 1, radius);
       };
       const bar = (colour: string, gap: number, width: number, height: number) => {
         pen.fillStyle = colour;
-        pen.fillRect(left, y + box.height + gap, width, height);
+        pen.fillRect(left, y + box.high + gap, width, height);
       };
       const unit = of[token]!;
       const size = shadeOf(unit);
       const row = shares ? lens.rowOfUnit(unit) : undefined;
       if (size) {
-        let [start, end] = [left, left + box.width];
+        let [start, end] = [left, left + box.wide];
         const next = all[k + 1];
         // The space between two tokens of a unit has their colour.
         if (next && next.token !== token && of[next.token] === unit && next.y === box.y) {
-          start = min(start, next.x + next.width + dx);
+          start = min(start, next.x + next.wide + dx);
           end = max(end, next.x + dx);
         }
         pen.fillStyle = palette.css(size);
@@ -304,13 +288,13 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
       if (marked.has(unit)) {
         pen.strokeStyle = inks[0];
         pen.lineWidth = 2;
-        rounded(left, box.width, 3, 4);
+        rounded(left, box.wide, 3, 4);
         pen.stroke();
       }
-      if (found && tokens!.labels[token]!.toLowerCase().includes(found)) bar(inks[0], 1, box.width, 2);
+      if (found && tokens!.labels[token]!.toLowerCase().includes(found)) bar(inks[0], 1, box.wide, 2);
       if (row !== undefined) {
-        bar(inks[1], 2, box.width, 3);
-        bar(inks[2], 2, box.width * min(1, massOf(row)), 3);
+        bar(inks[1], 2, box.wide, 3);
+        bar(inks[2], 2, box.wide * min(1, lens.mass(row)), 3);
       }
     });
     for (const token of flipped) if (!flip.has(token)) spans[token]?.classList.remove("flip");
@@ -334,17 +318,17 @@ export function textView(session: Session, isInput: boolean, isOutput: boolean, 
       // A token that is broken over two lines has a part of its letters in each.
       if (box === places[0]) {
         letters = [...spans[box.token]!.textContent!];
-        letter = places.reduce((sum, { width }) => sum + width, 0) / letters.length;
+        letter = places.reduce((sum, { wide }) => sum + wide, 0) / letters.length;
       }
       return {
         ...box,
-        text: letters.splice(0, box === places.at(-1) ? letters.length : round(box.width / letter)).join(""),
+        text: letters.splice(0, box === places.at(-1) ? letters.length : round(box.wide / letter)).join(""),
         fill: size ? palette.css(size) : "none",
         edge: marked.has(of[box.token]!) ? ink("--accent") : "none",
         ink: palette.flips(size) ? other : own,
       };
     });
-    return { width, height, boxes: found };
+    return { wide: width, high: height, boxes: found };
   };
 
   scroller.tabIndex = 0;

@@ -6,8 +6,8 @@ export type UnitKind = (typeof UNITS)[number];
 
 export interface Units {
   of: Int32Array; // the unit of each token
-  tokens: number[][]; // the tokens of each unit
-  labels: string[];
+  members: number[][]; // the tokens of each unit
+  names: string[];
 }
 
 const LONGEST = 32;
@@ -57,9 +57,9 @@ export function unitsOf(tokens: Tokens, kind: UnitKind): Units {
     last = together ? segment[t]! : -1;
     of[t] = members.length - 1;
   }
-  const labels = members.map((group) => {
+  const names = members.map((group) => {
     if (group.length === 1) return tokens.labels[group[0]!] || NOTHING;
     return shortened(group.map((t, k) => (k ? tokens.before[t]! : "") + tokens.text[t]!).join(""));
   });
-  return { of, tokens: members, labels };
+  return { of, members, names };
 }

@@ -5,9 +5,7 @@ import { type Grid, gridOf } from "./grid";
 declare const gunzip: (base64: string) => Response; // loader.js has it
 
 export async function unpack(packed: Packed, withSigns: boolean): Promise<Grid> {
-  const [scale, data] = await Promise.all([
-    gunzip(packed.scale).arrayBuffer(),
-    gunzip(packed.data).arrayBuffer(),
-  ]);
+  const scale = await gunzip(packed.scale).arrayBuffer();
+  const data = await gunzip(packed.data).arrayBuffer();
   return gridOf(packed, new Float32Array(scale), new Uint8Array(data), withSigns);
 }

@@ -16,14 +16,14 @@ export interface Ask {
 let maps: Float32Array[];
 let n: number;
 
-self.onmessage = ({ data }: MessageEvent<Ask>) => {
+onmessage = ({ data }: MessageEvent<Ask>) => {
   const { id, residual, begin, end, rows, start, least } = data;
   if (data.maps) {
     maps = data.maps;
     n = data.n!;
   }
   const of: Prepared = { n, maps, residual };
-  self.postMessage({
+  postMessage({
     id,
     ...(rows && { values: rollRows(of, rows, begin, end) }),
     ...(start && {

@@ -32,7 +32,7 @@ test("a few rows and all rows agree", () => {
   layers[2]!.forEach((value, j) => assert.ok(Math.abs(value - one[j]!) < 1e-6));
 });
 
-test("the shares of the ways through a layer sum to 1", () => {
+test("the shares of the edges of a layer sum to 1", () => {
   const { edges, levels } = paths(of, [1], 0, 2, 0);
   for (const layer of [0, 1]) {
     const sum = edges.filter((edge) => edge.layer === layer).reduce((total, edge) => total + edge.share, 0);

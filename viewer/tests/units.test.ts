@@ -10,17 +10,17 @@ const tokens = {
 };
 
 test("a word has all of its tokens, and special tokens stay alone", () => {
-  assert.deepEqual(unitsOf(tokens, "word").tokens, [[0], [1], [2, 3], [4], [5], [6]]);
-  assert.deepEqual(unitsOf(tokens, "word").labels, ["[CLS]", "The", "keys", ".", "Two", "[SEP]"]);
+  assert.deepEqual(unitsOf(tokens, "word").members, [[0], [1], [2, 3], [4], [5], [6]]);
+  assert.deepEqual(unitsOf(tokens, "word").names, ["[CLS]", "The", "keys", ".", "Two", "[SEP]"]);
 });
 
 test("a sentence ends at its full stop", () => {
-  assert.deepEqual(unitsOf(tokens, "sentence").tokens, [[0], [1, 2, 3, 4], [5], [6]]);
+  assert.deepEqual(unitsOf(tokens, "sentence").members, [[0], [1, 2, 3, 4], [5], [6]]);
 });
 
 test("tokens that begin with a space belong to the word after it", () => {
   const bytes = { labels: ["a", "b", "c"], before: ["", "", ""], text: ["one", " tw", "o"], special: [] };
-  assert.deepEqual(unitsOf(bytes, "word").tokens, [[0], [1, 2]]);
+  assert.deepEqual(unitsOf(bytes, "word").members, [[0], [1, 2]]);
 });
 
 test("a paragraph ends at a line end", () => {
@@ -30,6 +30,6 @@ test("a paragraph ends at a line end", () => {
     text: ["one", "two", "three"],
     special: [],
   };
-  assert.deepEqual(unitsOf(lines, "paragraph").tokens, [[0], [1, 2]]);
+  assert.deepEqual(unitsOf(lines, "paragraph").members, [[0], [1, 2]]);
   assert.deepEqual([...unitsOf(lines, "paragraph").of], [0, 1, 1]);
 });

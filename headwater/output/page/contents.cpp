@@ -8,6 +8,7 @@
 #include "headwater/output/caption.h"
 #include "headwater/output/page/image_document.h"
 #include "headwater/output/page/pack.h"
+#include "headwater/output/page/remarks.h"
 #include "headwater/output/page/token_document.h"
 #include "headwater/result/row_to_show.h"
 #include "headwater/result/token_text.h"
@@ -53,7 +54,13 @@ std::vector<int> left_out(const Filter& filter, const std::vector<std::string>& 
 void put_values(Document& out, const Attribution& result) {
   const bool with_signs = result.has_signs || has_negative(result.values);
   put(out, "signed", with_signs);
-  put(out, "values", pack_all(result.values, coding_for(size_of_all(result.values)), with_signs));
+  std::vector<Document> values =
+      pack_all(result.values, coding_for(size_of_all(result.values)), with_signs);
+  std::vector<std::string> notes = result.notes;
+  if (std::string remark = remark_on_digits(values.front()); !remark.empty())
+    notes.push_back(std::move(remark));
+  put(out, "notes", std::move(notes));
+  put(out, "values", std::move(values));
 }
 
 // The edges with the largest values, as columns.
@@ -109,7 +116,7 @@ Document contents(const Attribution& result, const WriteOptions& options) {
   put(out, "title", title_of(result));
   put(out, "details", details_of(result, options.filter));
   put(out, "label", harmless(result.label));
-  take(plain, out, {"method", "options", "rule", "target", "columns", "by_layer", "cut", "notes"});
+  take(plain, out, {"method", "options", "rule", "target", "columns", "by_layer", "cut"});
   if (!result.carried.empty()) put(out, "carried", largest_arcs(result.carried));
   put(out, "inputs", token_document(result.source));
   if (!result.outputs.empty()) put(out, "outputs", token_document(result.outputs));
@@ -125,6 +132,7 @@ Document contents(const Attribution& result, const WriteOptions& options) {
     const Coding coding =
         size_of_all(result.maps) > most_in_half_maps ? Coding::root8 : Coding::f16;
     put(out, "maps", pack_all(result.maps, coding, false));
+    if (std::string why = why_fixed(result); !why.empty()) put(out, "fixed", std::move(why));
   }
   if (options.timing) take(plain, out, {"timing"});
   return out;

@@ -8,6 +8,7 @@
 #include "headwater/output/page/bundle.h"
 #include "headwater/output/page/contents.h"
 #include "headwater/output/page/gzip.h"
+#include "headwater/output/page/remarks.h"
 #include "headwater/output/page/scripts.h"
 #include "headwater/result/token_text.h"
 
@@ -75,7 +76,7 @@ std::string hashes(const std::vector<BuiltFile>& files) {
 std::string policy(const Shell& shell) {
   return fmt::format(
       "default-src 'none'; script-src 'sha256-{}'{}; style-src{}; {}"
-      "worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
+      "worker-src data:; img-src data:; base-uri 'none'; form-action 'none'",
       built_file("loader.js").hash, hashes(shell.scripts), hashes(shell.styles), shell.may_connect);
 }
 
@@ -124,6 +125,11 @@ Document data_of(const std::vector<ResultView>& results, const WriteOptions& opt
       item.fields.push_back({"about", options.abouts[items.size() - 1]});
     if (items.size() <= options.commands.size())
       item.fields.push_back({"command", options.commands[items.size() - 1]});
+    const Field* own = item.find("command");
+    if (std::string how =
+            how_to_get_layers(item, own ? std::get<std::string>(own->value) : options.command);
+        !how.empty())
+      item.fields.push_back({"no_layers", std::move(how)});
   }
   if (!options.title.empty() && items.size() == 1)
     for (Field& field : items[0].fields)

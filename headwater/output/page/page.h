@@ -1,8 +1,8 @@
 // A page that needs no other files: one HTML file with its data, style and scripts; and the page of
 // a server, which requests its data.
 //
-// The content security policy allows the scripts and the style by their hashes, pictures from data,
-// and a worker from a script itself. Nothing else can run, and no request leaves the page.
+// The content security policy allows the scripts and the style by their hashes, and pictures and a
+// worker from data. Nothing else can run, and no request leaves the page.
 // Everything that comes from tokens is JSON in which <, > and & are escaped.
 #pragma once
 #include <string>

@@ -49,29 +49,30 @@ class Capture(Recording):
         return given if own else {"fuse": self._fuse, **given}
 
     @spelled_out
-    def rollout(self, *, by_layer: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
+    def rollout(self, *, by_layer: bool = False, embed_layers: bool = False,
+                **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.rollout` of what was recorded.
 
         `stack` and `call` choose among several stacks and calls: print(seen) lists them. `missing='residual'` treats
         layers whose attention could not be recorded as passing everything through.
         """
         from ..methods import rollout
-        return rollout(self, by_layer=by_layer, **self._asked_fuse(words))
+        return rollout(self, by_layer=by_layer, embed_layers=embed_layers, **self._asked_fuse(words))
 
     @spelled_out
     def flow(self, *, column: int | None = None, by_layer: bool = False, every_layer: bool = False,
-             normalise: bool = False, certify: bool = False, cut: bool = False,
+             normalise: bool = False, certify: bool = False, cut: bool = False, embed_layers: bool = False,
              progress: Callable[[int, int], None] | None = None, **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.flow` of what was recorded."""
         from ..methods import flow
         return flow(self, column=column, by_layer=by_layer or every_layer, normalise=normalise, certify=certify,
-                    cut=cut, progress=progress, **self._asked_fuse(words))
+                    cut=cut, embed_layers=embed_layers, progress=progress, **self._asked_fuse(words))
 
     @spelled_out
-    def average(self, **words: Unpack[CaptureWords]) -> Attribution:
+    def average(self, *, embed_layers: bool = False, **words: Unpack[CaptureWords]) -> Attribution:
         """`headwater.average` of what was recorded."""
         from ..methods import average
-        return average(self, **self._asked_fuse(words))
+        return average(self, embed_layers=embed_layers, **self._asked_fuse(words))
 
     @spelled_out
     def raw(self, *, layer: int = -1, **words: Unpack[CaptureWords]) -> Attribution:

@@ -1,6 +1,6 @@
 import { LayerControls } from "../layer_controls";
 import { hasLayers, layersView } from "../layers";
 import { parts } from "../parts";
-import { rollerOf, whyNot } from "../roller";
+import { rollerOf } from "../roller";
 
-parts.layers = { hasLayers, layersView, LayerControls, rollerOf, whyNot };
+parts.layers = { hasLayers, layersView, LayerControls, rollerOf };

@@ -1,5 +1,5 @@
 // The page of a server: a form, what became of the last question, and one or two results.
-import { Fragment, h, useEffect, useRef, useState } from "../jsx";
+import { h, useEffect, useRef, useState } from "../jsx";
 import { App } from "../app";
 import { Segments } from "../controls";
 import { type Session, sessionOf } from "../session";
@@ -176,11 +176,11 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
           {panes.length > 1 ? (
             <>
               <Segments
-                label="Answers go to"
-                value={String(focus)}
+                called="Which result changes"
+                chosen={String(focus)}
                 words={[
-                  ["0", "Left"],
-                  ["1", "Right"],
+                  ["0", "Change the left"],
+                  ["1", "Change the right"],
                 ]}
                 take={(k) => setFocus(Number(k))}
               />
@@ -191,7 +191,7 @@ export function ServerApp({ menu, token }: { menu: Menu; token: string }) {
                   setFocus(0);
                 }}
               >
-                Close the right one
+                Close the right
               </button>
             </>
           ) : (

@@ -1,4 +1,5 @@
 // Single weights that a result names: the cut of a flow, edges with the largest relevance, and heads.
+import { type Child, h, render } from "./jsx";
 import { upTo } from "./arrays";
 import type { Attribution, Cut } from "./contract";
 import { made } from "./draw";
@@ -14,22 +15,25 @@ const MOST_ARCS = 200; // lines of a table
 export async function arcsOf(session: Session, wide: number): Promise<Element[]> {
   const { one } = session;
   const { cut, carried, heads, edges, inputs } = one;
-  const out: Element[] = [];
-  if (cut && carried && one.columns) out.push(...flowOf(one, cut, carried, wide));
-  if (cut)
-    out.push(
-      edgeTable("The cut: the attention that limits the flow", inputs.labels, {
-        ...cut,
-        value: cut.capacity,
-      }),
-    );
-  if (heads) out.push(headTable(session, await session.matrix({ ...one, values: [heads] }, 0)));
-  if (edges) {
-    const layer = edges.from.map(() => edges.layer);
-    const caption = `The largest relevance that passes layer ${edges.layer}`;
-    out.push(edgeTable(caption, inputs.labels, { ...edges, layer }));
-  }
-  return out;
+  const tables = made("div");
+  const passing = heads && (await session.matrix({ ...one, values: [heads] }, 0));
+  render(
+    <>
+      {cut &&
+        edgeTable("The cut: the attention that limits the flow", inputs.labels, {
+          ...cut,
+          value: cut.capacity,
+        })}
+      {passing && headTable(session, passing)}
+      {edges &&
+        edgeTable(`The largest relevance that passes layer ${edges.layer}`, inputs.labels, {
+          ...edges,
+          layer: edges.from.map(() => edges.layer),
+        })}
+    </>,
+    tables,
+  );
+  return [...(cut && carried && one.columns ? flowOf(one, cut, carried, wide) : []), tables];
 }
 
 /**
@@ -64,7 +68,7 @@ function flowOf(one: Attribution, cut: Cut, carried: Cut, wide: number): Element
       ],
       labels: one.inputs.labels,
       wide,
-      kind: (edge) => (edge.limits ? "way cut" : "way"),
+      kind: (edge) => (edge.limits ? "edge cut" : "edge"),
       tip: (edge) => [written(edge.share), reads(one, edge) + (edge.limits ? ", all of it" : "")],
     }),
   ];
@@ -77,47 +81,64 @@ interface Arcs {
   value: number[];
 }
 
-function tableOf(caption: string, head: string[]): HTMLTableElement {
-  const table = made("table");
-  table.createCaption().textContent = caption;
-  const row = table.createTHead().insertRow();
-  for (const name of head) row.append(made("th", "", name));
-  table.createTBody();
-  return table;
+function Table(props: { caption: string; head: (string | number)[]; rows: Child[][]; name?: string }) {
+  return (
+    <table class={props.name}>
+      <caption>{props.caption}</caption>
+      <thead>
+        <tr>
+          {props.head.map((name) => (
+            <th>{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {props.rows.map((cells) => (
+          <tr>{cells}</tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
-function edgeTable(caption: string, labels: string[], arcs: Arcs): HTMLElement {
-  const table = tableOf(caption, ["layer", "output", "input", "value"]);
-  arcs.layer.slice(0, MOST_ARCS).forEach((layer, k) => {
-    const row = table.tBodies[0]!.insertRow();
-    const cells = [layer, labels[arcs.from[k]!], labels[arcs.to[k]!], written(arcs.value[k]!)];
-    for (const text of cells) row.insertCell().textContent = String(text);
-  });
-  return table;
+function edgeTable(caption: string, labels: string[], { layer, from, to, value }: Arcs) {
+  const rows = layer
+    .slice(0, MOST_ARCS)
+    .map((layer, k) =>
+      [layer, labels[from[k]!], labels[to[k]!], written(value[k]!)].map((cell) => <td>{cell}</td>),
+    );
+  return <Table caption={caption} head={["layer", "output", "input", "value"]} rows={rows} />;
 }
 
 /** Layers by heads, in the colours of the values; the topmost layer first. */
-function headTable(session: Session, heads: Grid): HTMLElement {
-  const { palette, one, state } = session;
-  const table = tableOf("Relevance that passes each head, by layer", [
-    "layer",
-    ...upTo(heads.columns).map(String),
-  ]);
-  table.className = "heads";
+function headTable({ palette, one, state }: Session, heads: Grid) {
   const values = valuesOf(heads);
   const shade = shadeFor(state.scale, values);
-  for (let l = heads.rows - 1; l >= 0; l--) {
-    const row = table.tBodies[0]!.insertRow();
+  const rows = upTo(heads.high).map((l) => {
     const layer = one.options.layers[0] + l;
-    row.insertCell().textContent = String(layer);
-    values.subarray(l * heads.columns, (l + 1) * heads.columns).forEach((value, h) => {
-      const size = shade.of(value);
-      const cell = row.insertCell();
-      cell.textContent = written(value, false);
-      cell.title = `layer ${layer}, head ${h}: ${written(value)}`;
-      cell.style.background = palette.css(size);
-      if (palette.flips(size)) cell.className = "flip";
-    });
-  }
-  return table;
+    return [
+      <td>{layer}</td>,
+      ...upTo(heads.wide).map((head) => {
+        const value = values[l * heads.wide + head]!;
+        const size = shade.of(value);
+        return (
+          <td
+            title={`layer ${layer}, head ${head}: ${written(value)}`}
+            style={{ background: palette.css(size) }}
+            class={palette.flips(size) && "flip"}
+          >
+            {written(value, false)}
+          </td>
+        );
+      }),
+    ];
+  });
+  return (
+    <Table
+      name="heads"
+      caption="Relevance that passes each head, by layer"
+      head={["layer", ...upTo(heads.wide)]}
+      rows={rows.reverse()}
+    />
+  );
 }
