@@ -14,6 +14,7 @@ from ..arrays import Kind
 from ..errors import Error
 from ..image import ImageTokens, named
 from ..source import Source, read_words
+from .away import move_away
 from .images import places_of
 from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
 from .maps import Maps, Rows
@@ -125,7 +126,7 @@ class Answer:
         return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
                     coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
-                    images=self.images, real=self.real,
+                    images=self.images, real=self.real, make_room=partial(move_away, self.records, self.run.entries),
                     batches=batch if one_place and all(map(serves_batches, self.records)) else None,
                     fold=folded if self.device.type == "cuda" else None,
                     kernels=kernel if multiplies and multiplies_pairs(self.device) else None)

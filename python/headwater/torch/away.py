@@ -5,12 +5,13 @@ by layer, and the next layer's copy begins when it takes one, so that at most tw
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterable
 
 import torch
 from torch import Tensor
 
 from .memory import free_bytes, is_out_of_memory
+from .passes import Entry
 from .record import Record
 
 LARGE = 64 << 20  # bytes of a layer's queries: below, a look at the free memory costs more than it can save
@@ -44,6 +45,25 @@ def put_away(record: Record) -> Record:
         if not is_out_of_memory(wrong):
             raise
         return record  # the host has no memory either
+
+
+def move_away(records: list[Record], entries: Iterable[Entry]) -> bool:
+    """Moves the queries and keys of records on a GPU to the host's memory, also where `entries` keep them. Whether any
+    went.
+    """
+    moved = False
+    for place, record in enumerate(records):
+        if isinstance(record, Away) or record.query is None or record.key is None or record.value is not None or \
+                not record.query.is_cuda:
+            continue
+        records[place] = away = Away(record)
+        away.note_state()
+        moved = True
+        for entry in entries:
+            entry.record = away if entry.record is record else entry.record
+    if moved:
+        torch.cuda.empty_cache()
+    return moved
 
 
 class Away(Record):

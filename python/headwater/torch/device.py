@@ -17,6 +17,7 @@ from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
 from .all_rows import all_rows
 from .batches import together
+from .memory import with_room
 from .products import product
 from .rows import Rows, first_rows, trusted
 
@@ -207,12 +208,15 @@ def device_method(method: str, attention: Any, *, by_layer: bool = False, layer:
     def result(made: Callable[[int], tuple[list[Tensor], int]]) -> Attribution:
         return as_result(method, maps, items, asked, options, by_layer, maps.batch and item is None, one_row(words), made)
 
-    if method == "rollout" and not by_layer and len(items):
-        for found, right in together(maps, range(items[0], items[-1] + 1), options, asked):
-            whole = result(lambda place: ([found[place]], 0))  # while the GPU works
-            if bool(right):
-                return whole
-    return result(made)
+    def answer() -> Attribution:
+        if method == "rollout" and not by_layer and len(items):
+            for found, right in together(maps, range(items[0], items[-1] + 1), options, asked):
+                whole = result(lambda place: ([found[place]], 0))  # while the GPU works
+                if bool(right):
+                    return whole
+        return result(made)
+
+    return with_room(answer, maps.make_room, maps.name, maps.padded)
 
 
 def as_result(method: str, maps: Maps, items: Sequence[int], asked: Sequence[list[int] | str], options: _engine.Options,
@@ -282,12 +286,17 @@ def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
     options, rest = split(words, (*READING, *ASKED))
     rest.pop("item", None)
     maps = maps_of(attention, **rest)
-    total, empty = Sums(), 0
-    total.length = maps.padded
-    for k in range(len(maps.tokens)):
-        matrices, gone = roll(maps, k, options, list(range(len(maps.tokens[k]))), False)
-        total.add(maps.map(k, range(len(maps.heads))[layer], "mean"), matrices[0])
-        empty += gone
+
+    def summed() -> tuple[Sums, int]:
+        total, empty = Sums(), 0
+        total.length = maps.padded
+        for k in range(len(maps.tokens)):
+            matrices, gone = roll(maps, k, options, list(range(len(maps.tokens[k]))), False)
+            total.add(maps.map(k, range(len(maps.heads))[layer], "mean"), matrices[0])
+            empty += gone
+        return total, empty
+
+    total, empty = with_room(summed, maps.make_room, maps.name, maps.padded)
     notes = pooled_notes([maps.notes(k) for k in range(len(maps.tokens))])
     total.heads = maps.heads
     return total.metrics(options, layer, maps.name, [*notes, *([_engine.empty_rows_note(empty, options)] if empty else [])])

@@ -55,6 +55,7 @@ class Maps:
     kernels: Callable[[int, int], Layer] | None = None
     # Items and layer as they take them, and [items, n] what is padding; where they serve all layers and rows sum to 1.
     batches: Callable[[range, int, Tensor | None], Layer] | None = None
+    make_room: Callable[[], bool] = lambda: False  # frees some of the GPU's memory; whether it could
     real: list[Positions] = field(default_factory=list)  # the real positions of each item; empty if all are
 
     def map(self, item: int, layer: int, fuse: str) -> Tensor:

@@ -1,10 +1,14 @@
 """Batches in pieces that fit: split by the free memory, and halved when it was not enough."""
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, TypeVar
 
 import torch
 from torch import Tensor
+
+from ..errors import Error
+
+Result = TypeVar("Result")
 
 SIGNS = ("out of memory", "can't allocate memory", "cannot allocate memory", "alloc_failed")
 
@@ -28,6 +32,22 @@ def free_bytes(device: torch.device) -> int:
     except OSError:
         pass
     return 4 << 30
+
+
+def with_room(work: Callable[[], Result], make_room: Callable[[], bool], name: str, length: int) -> Result:
+    """What `work` returns. If memory runs out, it is done once more after make_room(), where that made any."""
+    for again in (False, True):
+        try:
+            return work()
+        except RuntimeError as wrong:
+            if not is_out_of_memory(wrong):
+                raise
+            wrong.__traceback__ = None  # its frames keep the tensors that did not fit alive
+            why = str(wrong).partition(".")[0]
+        if again or not make_room():
+            break
+    raise Error(f"{name}: {length} tokens are too many for the GPU's memory ({why}), expected room for matrices of {length} "
+                f"x {length}; ask for some rows with `row`, or close what else is on the GPU")
 
 
 def bytes_of_item(model: torch.nn.Module, length: int) -> int:
