@@ -56,6 +56,18 @@ def model(request):
     return model
 
 
+def batched(monkeypatch, kind=Formula):
+    """Has captures on the CPU go through their layers as those on a GPU do."""
+    maps = answer.Answer.maps
+
+    def with_batches(self):
+        found = maps(self)
+        found.batches = lambda items, layer, padding: kind(self.records[layer], items, padding)
+        return found
+
+    monkeypatch.setattr(answer.Answer, "maps", with_batches)
+
+
 def captured(model, side):
     ids, mask, _ = ids_and_mask(side)
     with torch.no_grad(), hw.capture(model) as seen:
@@ -73,8 +85,7 @@ def test_a_batch_at_once_is_its_items_one_by_one(monkeypatch, model, side):
     for words in WORDS:
         want = device_method("rollout", seen, **words)
         with monkeypatch.context() as patched:
-            patched.setattr(answer, "serves_batches", lambda record: True)
-            patched.setattr(answer, "Batch", Formula)
+            batched(patched)
             patched.setattr(device, "roll", lambda *given: pytest.fail(f"an item alone: {words}"))
             found = device_method("rollout", seen, **words)
         assert found.notes == want.notes and found.rows == want.rows
@@ -85,8 +96,7 @@ def test_a_batch_at_once_is_its_items_one_by_one(monkeypatch, model, side):
 def test_large_batches_go_in_turns(monkeypatch, model):
     seen = captured(model, "right")
     want = device_method("rollout", seen)
-    monkeypatch.setattr(answer, "serves_batches", lambda record: True)
-    monkeypatch.setattr(answer, "Batch", Formula)
+    batched(monkeypatch)
     monkeypatch.setattr(batches, "NUMBERS", 1)
     before = Formula.asked
     found = device_method("rollout", seen)
@@ -98,8 +108,7 @@ def test_large_batches_go_in_turns(monkeypatch, model):
 @pytest.mark.parametrize("words", [dict(fuse="max"), dict(discard=0.1), dict(by_layer=True)], ids=str)
 def test_what_needs_maps_goes_item_by_item(monkeypatch, model, words):
     seen = captured(model, "right")
-    monkeypatch.setattr(answer, "serves_batches", lambda record: True)
-    monkeypatch.setattr(answer, "Batch", lambda *given: pytest.fail("a batch was asked"))
+    batched(monkeypatch, lambda *given: pytest.fail("a batch was asked"))
     device_method("rollout", seen, **words)
 
 
@@ -113,15 +122,13 @@ def test_rows_that_do_not_sum_to_1_go_item_by_item(monkeypatch, model, share, wo
         def _fused(self, fuse, residual):
             return super()._fused(fuse, residual) * share
 
-    monkeypatch.setattr(answer, "serves_batches", lambda record: True)
-    monkeypatch.setattr(answer, "Batch", Wrong)
+    batched(monkeypatch, Wrong)
     for one, other in zip(device_method("rollout", seen, **words).values, want.values, strict=True):
         assert torch.equal(one, other)
 
 
 def test_an_item_of_padding_alone_is_the_error_that_it_was(monkeypatch, model):
-    monkeypatch.setattr(answer, "serves_batches", lambda record: True)
-    monkeypatch.setattr(answer, "Batch", Formula)
+    batched(monkeypatch)
     ids, _, _ = ids_and_mask("none")
     with torch.no_grad(), hw.capture(model, attention_mask=torch.tensor([[1]] + [[0]] * (len(ids) - 1)).expand(len(ids), ids.shape[1])) as seen:
         model(input_ids=ids)

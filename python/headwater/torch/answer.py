@@ -16,7 +16,7 @@ from ..image import ImageTokens, named
 from ..source import Source, read_words
 from .away import move_away
 from .images import places_of
-from .kernels import Batch, Layer, multiplies_pairs, serves_batches, sums_to_one
+from .kernels import Batch, Layer, lies_as_a_batch, multiplies_pairs, sums_to_one
 from .maps import Maps, Rows
 from .padding import ids_of, is_causal, names_of, real_positions, words_of
 from .blocks import Positions
@@ -122,14 +122,14 @@ class Answer:
             return Batch(self.records[layer], items, padding)
 
         one_place = len({record.device for record in self.records}) == 1
-        multiplies = one_place and self.device.type == "cuda" and all(sums_to_one(record) for record in self.records)
+        sums = one_place and self.device.type == "cuda" and all(map(sums_to_one, self.records))
         return Maps(self.rows(mended), [words or ["<padding>"] for words in self.tokens], self.heads, self.name, self.device,
                     self.length, len(self.tokens) > 1, **({"lower": lower} if one_place else {}),
                     coarse=all(record.is_half for record in self.records), notes=partial(self.notes_of, mended),
                     images=self.images, real=self.real, make_room=partial(move_away, self.records, self.run.entries),
-                    batches=batch if one_place and all(map(serves_batches, self.records)) else None,
+                    batches=batch if sums and all(map(lies_as_a_batch, self.records)) else None,
                     fold=folded if self.device.type == "cuda" else None,
-                    kernels=kernel if multiplies and multiplies_pairs(self.device) else None)
+                    kernels=kernel if sums and multiplies_pairs(self.device) else None)
 
 
 def layers_asked(seen: Recording, **asked: Unpack[AskedWords]) -> tuple[Run, list[Record], list[str], list[str]]:

@@ -134,6 +134,5 @@ def likely(capture: Recording, like: Callable[[torch.nn.Module], bool] | None = 
     named = [module for module, name in capture._names.items()
              if is_named_attention(type(module).__name__)
              and not isinstance(module, torch.nn.MultiheadAttention) and (like is None or like(module))]
-    inner = [module for module in named if not any(other is not module and other in set(module.modules())
-                                                   for other in named)]
-    return inner
+    among = set(named)
+    return [module for module in named if not any(part in among for part in module.modules() if part is not module)]

@@ -240,13 +240,13 @@ class Batch(Layer):
         return lse
 
 
-def serves_batches(record: Record) -> bool:
-    """Whether the kernels take several items of a record at once, and the rows of their maps sum to 1.
+def lies_as_a_batch(record: Record) -> bool:
+    """Whether the kernels take several items of a record that they support at once.
 
     Queries and keys in the host's memory are not fetched to find out: there, `query` has no strides.
     """
     query, key = record.query, record.key
-    return sums_to_one(record) and query is not None and key is not None and query.stride(-1) == 1 == key.stride(-1)
+    return query is not None and key is not None and query.stride(-1) == 1 == key.stride(-1)
 
 
 def map_of(record: Record, item: int, fuse: str, rows: range, real: Positions) -> Tensor | None:

@@ -142,8 +142,11 @@ def keep(record: Record, found: Tensor) -> None:
     batch, heads, queries, _ = record.q.shape
     if not found.numel() or found.dtype != torch.float32 or found.shape[:2] != (batch, heads):
         return
-    if found.shape != (batch, heads, queries) or found.requires_grad:
-        flat = found.detach().reshape(batch, heads, -1)
+    found = found.detach()
+    if found.ndim == 4 and found.shape[3] == 1:
+        found = found.squeeze(-1)
+    if found.shape != (batch, heads, queries):
+        flat = found.reshape(batch, heads, -1)
         if flat.shape[-1] < queries:
             return
         found = flat[..., :queries]

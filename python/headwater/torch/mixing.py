@@ -85,7 +85,10 @@ def parts_beside(module: torch.nn.Module) -> list[torch.nn.Module]:
     found = []
     for part in module._modules.values():
         if part is not None:
-            found += [part] if is_wide(part) or is_beside(type(part).__name__) else parts_beside(part)
+            if is_wide(part) or is_beside(type(part).__name__):
+                found.append(part)
+            elif part._modules:
+                found += parts_beside(part)
     return found
 
 

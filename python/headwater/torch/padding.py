@@ -1,6 +1,7 @@
 """Which positions of a batch are real, and what its tokens are."""
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Sequence
 
 import torch
@@ -121,14 +122,19 @@ def names_of(ids: Tensor | None, tokenizer: Tokenizer | None, real: list[Positio
     return [[str(token) for token in tokenizer.convert_ids_to_tokens(row.tolist())] for row in rows]
 
 
+@lru_cache(maxsize=8)
+def numbers(length: int) -> tuple[str, ...]:
+    """0 ... length - 1 as tokens. A short text's layers take less time than writing them."""
+    return tuple(map(str, range(length)))
+
+
 def words_of(tokens: Sequence[Any] | None, real: list[Positions], length: int,
              named: list[list[str]] | None) -> list[list[str]]:
     """The tokens of each item: those that were given, those of the tokenizer, or numbers."""
     sizes = lengths(real, length)
     lists = token_lists(tokens)
     if not lists:
-        numbers = [str(j) for j in range(length)]
-        return named or [numbers[:size] for size in sizes]
+        return named or [list(numbers(length)[:size]) for size in sizes]
     if len(lists) not in (1, len(real)):
         raise Error(f"capture: {len(lists)} lists of tokens were given, expected {len(real)}, one for each item; give "
                     "one list, or one for each")
