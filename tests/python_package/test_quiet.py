@@ -56,6 +56,8 @@ LOUD = dict(
     sdpa=module(lambda self, x: F.scaled_dot_product_attention(x, x, x)),
     a_method=module(lambda self, x: self._help(x)),
     held=module(lambda self, x: self.how(x), how=mix),
+    held_sdpa=module(lambda self, x: self.how(x, x, x), how=F.scaled_dot_product_attention),
+    held_softmax=module(lambda self, x: self.how(x, -1) @ x, how=F.softmax),
     by_hand=module(lambda self, x: torch.softmax(x @ x.mT, -1) @ x),
     decorated=module(passed_on(lambda self, x: x)),
     a_name=module(lambda self, x: getattr(F, "scaled_" + "dot_product_" + "attention")(x, x, x)),
@@ -88,6 +90,8 @@ def test_norms_and_activations_of_transformers_are_not_watched():
     kinds = {type(one).__name__ for one in watched(names)}
     assert "LlamaAttention" in kinds and "LlamaDecoderLayer" in kinds
     assert not kinds & {"LlamaRMSNorm", "LlamaMLP", "SiLUActivation", "Linear", "Embedding"}
+    bert = {type(one).__name__ for one in watched({one: name for name, one in make(*TEXT["bert"]).named_modules()})}
+    assert "BertSelfAttention" in bert and not bert & {"BertIntermediate", "GELUActivation", "BertOutput"}
 
 
 def test_attention_without_a_telling_name_is_captured():

@@ -59,9 +59,15 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
     if found is None:
         found = known[module] = is_leaf_of_torch(module) or has_quiet_code(kind_of(module)) and \
             not names.get(module, "0").rpartition(".")[2].isdigit() and \
-            not any([callable(value) for name, value in vars(module).items() if name[0] != "_"]) and \
+            not any([callable(value) and not is_functional(value) for name, value in vars(module).items() if name[0] != "_"]) and \
             all([is_quiet(one, names, known) for one in module._modules.values() if one is not None])
     return found
+
+
+def is_functional(value: Any) -> bool:
+    """Whether it is a function of torch.nn.functional that is no part of attention, such as gelu."""
+    name = getattr(value, "__name__", None)
+    return isinstance(name, str) and getattr(torch.nn.functional, name, None) is value and not LOUD.search(name)
 
 
 @lru_cache(maxsize=1024)
