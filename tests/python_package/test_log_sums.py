@@ -86,6 +86,15 @@ def test_gradients_masks_and_padded_heads_are_watched(watchings):
         assert len(watchings) == 6
 
 
+def test_autocast_gives_the_output_that_it_would_give(watchings):
+    model = decoder().float()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        plain = model(input_ids=IDS)[0]
+        with hw.capture(model):
+            assert torch.equal(model(input_ids=IDS)[0], plain)
+    assert len(watchings) == 2
+
+
 def test_a_capture_of_the_interface_alone_is_watched(watchings):
     model = decoder()
     with torch.no_grad(), hw.capture(model, how="interface") as seen:

@@ -78,11 +78,14 @@ CHOICES: dict[int, Any] = {BACKENDS.FLASH_ATTENTION.value: by_flash, BACKENDS.EF
 
 
 def fits(record: Record, value: Tensor) -> bool:
-    """Whether sdpa hands queries, keys and values on as they are, so that with_sums() calls what it would call."""
+    """Whether sdpa hands queries, keys and values on as they are, so that with_sums() calls what it would call. Under
+    autocast it would turn them into half precision.
+    """
     query, key = record.q, record.k
     return type(query) is type(key) is type(value) is Tensor and record.mask is None and not query.requires_grad and \
         not (key.requires_grad or value.requires_grad) and query.shape[-1] % LEAST_ROOM == 0 and \
-        value.shape[-1] % LEAST_ROOM == 0 and not torch._C._len_torch_function_stack()
+        value.shape[-1] % LEAST_ROOM == 0 and not torch._C._len_torch_function_stack() and \
+        not torch.is_autocast_enabled(query.device.type)
 
 
 class Asking:
