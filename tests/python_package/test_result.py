@@ -114,7 +114,7 @@ def test_inputs_are_compared_position_by_position(stack, tokens, tmp_path):
     found.save(tmp_path / "x.html")
     assert ">Inputs compared<" in (tmp_path / "x.html").read_text()
     one = hw.compare("verb-number", text=texts, by="input", row="cls")
-    assert np.array_equal(one[1].values, own[1].values[0])
+    assert np.allclose(one[1].values, own[1].values[0], atol=1e-6)
     with pytest.raises(hw.Error, match="expected two or more"):
         hw.compare(stack, tokens=tokens, by="input")
     with pytest.raises(hw.Error, match="leave `item`"):
