@@ -1,10 +1,13 @@
 #include "headwater/method/compare.h"
 
 #include "cli/command.h"
+#include "cli/deliver.h"
 #include "cli/numbers.h"
 #include "cli/options/method.h"
 #include "cli/progress.h"
 #include "headwater/core/fail.h"
+#include "headwater/method/compare_input.h"
+#include "headwater/method/rollout.h"
 
 namespace headwater::cli {
 namespace {
@@ -20,9 +23,10 @@ class CompareCommand : public Command {
     typed_.declare_merge(options);
     options.integer("--layer", "K", "With --by layer: which one; -1 is the last (default)", layer_);
     options.choice("--by", "WHAT",
-                   "What to compare: layer, evolution, discard, fuse, head, method or model "
-                   "(default with two sources)",
-                   {"layer", "evolution", "discard", "fuse", "head", "method", "model"}, by_);
+                   "What to compare: layer, evolution, discard, fuse, head, method, input (all "
+                   "items of a batch, such as --text-file) or model (default with two sources)",
+                   {"layer", "evolution", "discard", "fuse", "head", "method", "input", "model"},
+                   by_);
     options.add("--values", "A,B,...",
                 "With --by discard: the shares to compare (default: 0,0.1,0.3,0.5)",
                 [this](const std::string& text) { values_ = parse_reals("--values", text); });
@@ -35,8 +39,8 @@ class CompareCommand : public Command {
   void run() override {
     if (by_.empty() && other_.empty())
       fail_usage(
-          "compare: no --by was given, expected layer, evolution, discard, fuse, head, method or "
-          "model; for example {}",
+          "compare: no --by was given, expected layer, evolution, discard, fuse, head, method, "
+          "input or model; for example {}",
           example);
     if (by_.empty()) by_ = "model";
     if (by_ == "model" && other_.empty())
@@ -48,6 +52,8 @@ class CompareCommand : public Command {
     refuse_unused();
     if (by_ == "model")
       run_models();
+    else if (by_ == "input")
+      run_inputs();
     else
       typed_.run([&](Source& source, const Options& options) -> Result {
         return compare(source, options);
@@ -67,6 +73,19 @@ class CompareCommand : public Command {
     FlowOptions flow;
     flow.progress = [&](int64_t settled, int64_t pairs) { bar.show(settled, pairs); };
     return compare_method(source, options, flow);
+  }
+
+  void run_inputs() {
+    const Options options = typed_.preparing.options();
+    typed_.machine.apply();
+    const Deliverer deliverer(typed_.output, typed_.filter.read());
+    const std::unique_ptr<Batch> batch = typed_.source.open();
+    typed_.source.all_items = true;
+    std::vector<Attribution> results;
+    for (Result& one : typed_.source.each_item(
+             *batch, [&](Source& source) -> Result { return rollout(source, options); }))
+      results.push_back(std::get<Attribution>(std::move(one)));
+    deliverer.deliver(compare_input(std::move(results)));
   }
 
   // Each item of one source with the same item of the other.
@@ -103,6 +122,9 @@ class CompareCommand : public Command {
           row->text);
     refuse(!typed_.merge.empty() && by_ == "method", "--merge words",
            "no flow, whose values to the pieces of a word do not add up");
+    refuse(!typed_.merge.empty() && by_ == "input", "--merge words",
+           "no words, which may have other tokens in each input");
+    refuse(typed_.source.item.has_value() && by_ == "input", "--item", "all items");
     if (by_ == "discard") typed_.preparing.refuse_discard(by);
     if (by_ == "fuse" || by_ == "head") typed_.preparing.refuse_fuse(by);
     if (by_ == "head") typed_.preparing.refuse_preparing(by);

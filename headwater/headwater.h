@@ -21,6 +21,7 @@
 #include "headwater/layer/options.h"
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/compare_input.h"
 #include "headwater/method/flow/flow.h"
 #include "headwater/method/generate.h"
 #include "headwater/method/gradient.h"

@@ -138,6 +138,7 @@ std::string title_of(const Comparison& result) {
   if (result.by == "fuse") return "Rollout by head fusion";
   if (result.by == "method") return "Methods compared";
   if (result.by == "head") return "Attention of each head";
+  if (result.by == "input") return "Inputs compared";
   return "Comparison by " + result.by;
 }
 

@@ -10,6 +10,7 @@
 #include "headwater/layer/resolve.h"
 #include "headwater/method/average.h"
 #include "headwater/method/compare.h"
+#include "headwater/method/compare_input.h"
 #include "headwater/method/flow/flow.h"
 #include "headwater/method/gradient.h"
 #include "headwater/method/info.h"
@@ -197,6 +198,18 @@ void bind_methods(nb::module_& module) {
       "inputs"_a, "items"_a, "by"_a, "options"_a, "layer"_a = -1,
       "values"_a = std::vector<double>(), "layers_shown"_a = std::vector<int>(),
       "Results side by side: by layer, evolution, discard, fuse, head or method.");
+  module.def(
+      "compare_inputs",
+      [](Inputs& inputs, const Items& items, const Options& options) {
+        Results each =
+            each_item(inputs, items, [&](Source& source) { return rollout(source, options); });
+        std::vector<Attribution> results;
+        for (Result& one : each.list) results.push_back(std::get<Attribution>(std::move(one)));
+        Results out;
+        out.list.emplace_back(compare_input(std::move(results)));
+        return out;
+      },
+      "inputs"_a, "items"_a, "options"_a, "Rollout of several inputs, position by position.");
   module.def(
       "compare_models",
       [](Inputs& first, Inputs& second, const Options& options) {

@@ -229,6 +229,9 @@ def compare(inputs: Inputs, items: Sequence[int], by: str, options: Options, lay
     Results side by side: by layer, evolution, discard, fuse, head or method.
     """
 
+def compare_inputs(inputs: Inputs, items: Sequence[int], options: Options) -> Results:
+    """Rollout of several inputs, position by position."""
+
 def compare_models(first: Inputs, second: Inputs, options: Options) -> Results:
     """Rollout of two models on one input."""
 

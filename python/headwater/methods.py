@@ -210,11 +210,11 @@ def metrics(attention: Attention, *, layer: int = -1, **words: Unpack[Words]) ->
 @spelled_out
 def compare(attention: Attention, other: Attention | None = None, *, by: str | None = None, layer: int = -1,
             values: Sequence[float] = (), layers_shown: Sequence[int] = (), **words: Unpack[Words]) -> Comparison:
-    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse', 'head' or 'method', or of two models on one input.
+    """Results side by side: by 'layer', 'evolution', 'discard', 'fuse', 'head', 'method' or 'input', or of two models.
 
-    By 'head' is a panel of raw attention for each head of each layer. `values` are the shares of by 'discard',
-    `layers_shown` the layers of by 'evolution'. With two sources the comparison is by 'model'. For a batch, `item` says
-    which one.
+    By 'head' is a panel of raw attention for each head of each layer, by 'input' one of rollout for each item of a batch,
+    such as texts that differ in a word. `values` are the shares of by 'discard', `layers_shown` the layers of by
+    'evolution'. With two sources the comparison is by 'model', on one input. Otherwise `item` says which one of a batch.
     """
     refuse_similarity(words)
     if layer != -1 and (other is not None or by not in ("layer", None)):
@@ -230,9 +230,14 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
         results = _engine.compare_models(first.inputs, second.inputs, options)
         return Comparison(results, first.kind, "model", one_row=one_row(words))
     if by is None:
-        raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse, head or method; for example "
-                    "by='discard'")
+        raise Error("compare: no 'by' was given, expected layer, evolution, discard, fuse, head, method or input; for "
+                    "example by='discard'")
     source = open(attention, **rest)
+    if by == "input":
+        if item is not None or list(values) or list(layers_shown):
+            raise Error("compare by 'input': takes all items with one method; leave `item`, `values` and `layers_shown` out")
+        results = _engine.compare_inputs(source.inputs, list(range(len(source))), options)
+        return Comparison(results, source.kind, by, one_row=one_row(words))
     if source.batch and item is None:
         raise Error(f"{source.name}: holds a batch of {len(source)}, expected one item; choose it with item=K")
     results = _engine.compare(source.inputs, [int(item or 0)], by, options, layer, [float(one) for one in values],

@@ -26,20 +26,19 @@ class Attribution(Printed, Arithmetic):
     the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
     device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
     input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
-    `by_layer` the top layers (-1 is the input itself, of relevance), `columns` the input tokens where not all were asked for, `cut` (of flow, if asked for)
-    the weights that limit it as (layer, output token, input token, weight), `options` what the method was asked, and
-    `notes` what happened on the way. Of relevance, whose values have signs, `relevance` says the target and what its
-    output sums from, and `heads` and `edges` are arrays where they were asked for, else None (for a batch, each is a
-    list with an entry for each item). Results can be pickled, copied and compared with ==.
+    `by_layer` the top layers (-1 is the input itself, of relevance), `columns` the input tokens where not all were asked
+    for, `cut` (of flow, if asked for) the weights that limit it as (layer, output token, input token, weight), `options`
+    what the method was asked, and `notes` what happened on the way. Of relevance, whose values have signs, `relevance`
+    says the target and what its output sums from, and `heads` and `edges` are arrays where they were asked for, else
+    None (for a batch, each is a list with an entry for each item). Results can be pickled, copied and compared with ==.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
                  panel: int = 0, values: Array = None, images: Sequence[list[ImageTokens]] = (),
                  notes: Sequence[str] = ()):
-        self._results = results
+        self._results, self._panel = results, panel
         self._kind = kind
         self._one_row = one_row
-        self._panel = panel
         self._k: int | None = None  # which item of the record, where this is one of a batch
         self.batch = batch
         facts = [results.facts(k, panel) for k in range(len(results))]
@@ -271,7 +270,7 @@ class Attribution(Printed, Arithmetic):
     def _repr_html_(self) -> str:
         from .framing import displayed
         each = self.values if isinstance(self.values, list) else [self.values]
-        maps = sum(self._record().facts(k)["embedded"] for k in range(len(self._record())))
+        maps = sum(fact["embedded"] for fact in map(self._record().facts, range(len(self._record()))))
         return displayed(self, maps + sum(int(np.prod(value.shape)) for value in each))
 
     def __repr__(self) -> str:

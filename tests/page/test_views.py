@@ -125,6 +125,38 @@ def test_a_zoomed_matrix_moves_with_the_keys(attention, make, visit):
     assert page.locator(".tip b").inner_text() == f"{result['values'][1][0]:.3g}"
 
 
+@pytest.mark.parametrize("how", ["wheel", "fingers"])
+def test_the_wheel_and_two_fingers_zoom_the_matrix(attention, make, visit, how):
+    path, result = make("rollout", str(attention(40)))
+    page = visit(path, has_touch=True)
+    canvas = page.locator(".matrix canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["x"] + 90 + (box["width"] - 96) / 2, box["y"] + 6 + (box["height"] - 80) / 2  # the middle of the cells
+
+    def first_cell():
+        page.mouse.move(x, y)
+        page.mouse.move(box["x"] + 95, box["y"] + 10)
+        return page.locator(".tip b").inner_text()
+
+    assert first_cell() == f"{result['values'][0][0]:.3g}"
+    page.mouse.move(x, y)
+    if how == "wheel":
+        for _ in range(4):
+            page.mouse.wheel(0, -200)
+    else:
+        touch = page.context.new_cdp_session(page)
+        for kind, apart in [("Start", 20), ("Move", 40), ("Move", 60), ("Move", 80), ("End", 0)]:
+            places = [{"x": x + side * apart, "y": y, "id": k} for k, side in enumerate((-1, 1))]
+            touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": places if apart else []})
+    page.wait_for_timeout(100)
+    shown = first_cell()
+    inside = [value for row in result["values"][10:20] for value in row[10:20]]  # what is left after a zoom by 2 or more
+    assert shown != f"{result['values'][0][0]:.3g}" and shown in {f"{value:.3g}" for value in inside}
+    canvas.dblclick()
+    assert first_cell() == f"{result['values'][0][0]:.3g}"
+
+
 def test_generated_text_has_two_sides_and_layers(make, visit):
     path, result = make("generate", "facts", "--prompt", PROMPT)
     values = np.array(result["M"])

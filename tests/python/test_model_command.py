@@ -205,6 +205,19 @@ def test_panels_are_compared_by_words(tiny):
                                                                         "words")
 
 
+def test_inputs_are_compared(tiny, tmp_path):
+    (tmp_path / "texts").write_text("the unbelievable cat\nthe cat cat\n")
+    words = ["compare", tiny["bert"], "--text-file", str(tmp_path / "texts"), "--by", "input"]
+    result = ask(*words)
+    first, second = result["panels"]
+    assert first["tokens"] == second["tokens"] and "unbelievable/cat" in first["tokens"]
+    assert [panel["label"] for panel in (first, second)] == ["0: the unbelievable cat", "1: the cat cat"]
+    by_words = ask("rollout", *words[1:4], "--item", "0", "--merge", "words")
+    assert first["values"] == by_words["values"]
+    assert "--item: was given together with --by input" in fails(2, *words, "--item", "1")
+    assert "--merge words: was given together with --by input" in fails(2, *words, "--merge", "words")
+
+
 def test_two_models_are_compared_by_words(tiny):
     words = ["compare", tiny["bert"], tiny["llama"], "--by", "model", "--text", "the unbelievable cat"]
     both = ask(*words, "--merge", "words")["panels"]

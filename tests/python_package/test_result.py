@@ -103,6 +103,26 @@ def test_a_comparison_is_asked_like_its_panels(stack, tokens):
     assert found.to_pandas().groupby("panel").size().tolist() == [36] * 3 and "<h4>" in found._repr_html_()
 
 
+def test_inputs_are_compared_position_by_position(stack, tokens, tmp_path):
+    texts = ["The keys to the cabinet", "The key to the cabinet"]
+    found = hw.compare("verb-number", text=texts, by="input")
+    own = [hw.rollout("verb-number", text=text) for text in texts]
+    assert [panel.label for panel in found] == [f"{k}: {text}" for k, text in enumerate(texts)]
+    for panel, result in zip(found, own):
+        assert np.array_equal(panel.values, result.values)
+        assert panel.tokens[2] == "keys/key" and panel.tokens[1:2] == result.tokens[1:2]
+    found.save(tmp_path / "x.html")
+    assert ">Inputs compared<" in (tmp_path / "x.html").read_text()
+    one = hw.compare("verb-number", text=texts, by="input", row="cls")
+    assert np.allclose(one[1].values, own[1].values[0], atol=1e-6)
+    with pytest.raises(hw.Error, match="expected two or more"):
+        hw.compare(stack, tokens=tokens, by="input")
+    with pytest.raises(hw.Error, match="leave `item`"):
+        hw.compare("verb-number", text=texts, by="input", item=1)
+    with pytest.raises(hw.Error, match="expected as many tokens or words"):
+        hw.compare("verb-number", text=["The keys", "The keys to the cabinet"], by="input")
+
+
 def test_a_comparison_by_words(stack):
     tokens = ["[CLS]", "un", "##believ", "##able", "cat", "[SEP]"][:stack.shape[-1]]
     found = hw.compare(stack, by="fuse", tokens=tokens)
