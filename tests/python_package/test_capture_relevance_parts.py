@@ -84,7 +84,7 @@ def test_an_image_starts_from_its_mean_colour():
     model = make(*IMAGES[name][:3])
     pixels = torch.randn(1, 3, *IMAGES[name][3], generator=torch.Generator().manual_seed(1))
     seen = captured(model, pixel_values=pixels)
-    found = seen.relevance(1, rule="integrated", steps=100)
+    found = seen.relevance(1, rule="integrated", steps=400)
     zero = model(pixel_values=torch.zeros_like(pixels)).logits[0, 1].detach()
     assert found.relevance["baseline_output"] == pytest.approx(float(zero), rel=1e-4, abs=1e-5)
     assert found.relevance["sum"] == pytest.approx(found.relevance["output"] - float(zero), rel=0.05, abs=0.02)

@@ -38,7 +38,7 @@ def check(table, texts, method, **words):
 
 
 def run(script, *words):
-    done = subprocess.run([sys.executable, EXAMPLES / script, *map(str, words)], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, EXAMPLES / script, *map(str, words)], capture_output=True, encoding="utf-8",
                           timeout=300, env=os.environ | {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"})
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

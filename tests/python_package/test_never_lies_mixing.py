@@ -147,3 +147,18 @@ def test_a_convolution_within_layers_is_noted():
     found = captured(Stack(Local).eval(), dict(x=X)).rollout()
     assert found.notes == ["layers of 'layers' also mix tokens by Conv1d, which attention does not show"]
     assert np.asarray(found).shape == (2, 7, 7)
+
+
+def test_a_name_that_has_letters_of_another_in_it_is_not_noted():
+    class OssMLP(torch.nn.Linear):
+        """As GptOssMLP: no SSM."""
+
+    class Block(Attends):
+        def __init__(self):
+            super().__init__()
+            self.feed = OssMLP(16, 16)
+
+        def forward(self, x):
+            return self.feed(super().forward(x))
+
+    assert captured(Stack(Block).eval(), dict(x=X)).rollout().notes == []

@@ -22,7 +22,7 @@ from .padding import ids_of, is_causal, names_of, real_positions, words_of
 from .blocks import Positions
 from .record import Record, need_numbers
 from .rows import Rows as FewRows, fold
-from .layers import check_shapes, layers_of
+from .layers import by_hand_beside, check_shapes, layers_of
 from .stacks import Run, choose, config_of, run_of
 
 if TYPE_CHECKING:
@@ -132,8 +132,10 @@ class Answer:
                     kernels=kernel if sums and multiplies_pairs(self.device) else None)
 
 
-def layers_asked(seen: Recording, **asked: Unpack[AskedWords]) -> tuple[Run, list[Record], list[str], list[str]]:
-    """The run that a question is about, with the records and the names of its layers, and notes."""
+def layers_asked(seen: Recording, whole: bool = True, **asked: Unpack[AskedWords]) -> tuple[Run, list[Record], list[str], list[str]]:
+    """The run that a question is about, with the records and the names of its layers, and notes. `whole`: all attention of the
+    layers must have been recorded.
+    """
     missing, repeated = asked.get("missing") or "error", asked.get("repeated") or "error"
     for word, value, other in (("missing", missing, "residual"), ("repeated", repeated, "layers")):
         if value not in ("error", other):
@@ -143,13 +145,15 @@ def layers_asked(seen: Recording, **asked: Unpack[AskedWords]) -> tuple[Run, lis
     modules = {name: module for module, name in seen._names.items()}
     records, layers, notes = layers_of(run, modules, missing, repeated, seen._chosen is not None)
     check_shapes(run, records, layers, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
+    if whole and seen._chosen is None:
+        notes += by_hand_beside(run, asked.get("stack") is None and len(seen._stacks()) == 1, missing)
     return run, records, layers, notes
 
 
-def answer_of(seen: Recording, **asked: Unpack[AskedWords]) -> Answer:
+def answer_of(seen: Recording, whole: bool = True, **asked: Unpack[AskedWords]) -> Answer:
     nan = asked.get("nan") or "error"
     read_words("checked", nan)
-    run, records, layers, notes = layers_asked(seen, **asked)
+    run, records, layers, notes = layers_asked(seen, whole, **asked)
     first = next(entry for entry in run.entries if entry.record is not None)
     assert first.record is not None
     if any(record.dropout for record in records):

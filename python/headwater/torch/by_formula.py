@@ -5,9 +5,11 @@ import torch
 from torch import Tensor
 
 from ..errors import Error
+from .by_hand import unwatched
 from .record import Record
 
 
+@unwatched
 def check_formula(name: str, record: Record, value: Tensor, out: Tensor) -> None:
     """Raises if a function that someone registered did not return what its record says.
 
@@ -28,6 +30,7 @@ def check_formula(name: str, record: Record, value: Tensor, out: Tensor) -> None
                 "how='eager'")
 
 
+@unwatched
 def blocked(record: Record, value: Tensor) -> Tensor:
     """Eager attention's output [B, Q, H, d], block by block, for soft caps and sinks, which sdpa does not support."""
     if torch.is_grad_enabled() and (record.q.requires_grad or value.requires_grad):

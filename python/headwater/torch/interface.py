@@ -16,6 +16,7 @@ from ..errors import Error
 from . import patch, switches
 from .away import put_away
 from .by_formula import blocked, check_formula
+from .by_hand import unwatched
 from .log_sums import Asking
 from .one_pass import attend, is_sdpa, serves
 from .record import Record
@@ -172,6 +173,7 @@ def is_known(function: Any) -> bool:
 sinks_shown: dict[Any, bool] = {}
 
 
+@unwatched
 def shows_sinks(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any,
                 words: dict[str, Any]) -> bool:
     """Whether a model's eager attention returns weights that lack what sinks took; Granite's scales its output."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 import torch
 
 from ..errors import Error
+from .by_hand import listed_by_hand
 from .mixing import beside, mixes
 from .passing_on import PassingOn
+from .quiet import NUMBER
 from .record import Record
-from .stacks import NUMBER, Run, config_of
+from .stacks import Run, config_of
+from .without_attention import mixing_otherwise
 
 
 def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repeated: str,
@@ -37,7 +40,7 @@ def layers_of(run: Run, modules: dict[str, torch.nn.Module], missing: str, repea
         notes.append(f"{len(gone)} layers without recordable attention are treated as passing everything through: {what}")
     if not partial:
         notes += unseen_beside(run, missing)
-    notes += noted_beside(run, modules)
+    notes += noted_beside(run, modules) + noted_axes(run)
     records = [record if record is not None else PassingOn(first) for _, _, record in layers]
     return records, [layer for layer, _, _ in layers], notes
 
@@ -55,13 +58,49 @@ def unseen_beside(run: Run, missing: str) -> list[str]:
     return [f"attention that cannot be recorded is left out: {', '.join(left)}"] if left else []
 
 
+def by_hand_beside(run: Run, everywhere: bool, missing: str) -> list[str]:
+    """Raises if the call of a run's parent also computed attention that nothing could record, or notes it if that was
+    allowed. `everywhere`: also if another part of the model did, as where nobody chose between them.
+    """
+    what = listed_by_hand(one for one in run.one.by_hand if everywhere or run.owner in one.path)
+    if not what:
+        return []
+    if missing != "residual":
+        raise Error(f"capture: attention ran beside '{run.stack.name}' that is computed by other steps than torch's attention and "
+                    f"cannot be recorded: {what}; `missing`='residual' leaves it out")
+    return [f"attention that cannot be recorded is left out: {what}"]
+
+
 def noted_beside(run: Run, modules: dict[str, torch.nn.Module]) -> list[str]:
     """A note if layers with attention also mix tokens in another way."""
     entries = [entry for entry in run.entries if entry.record is not None]
     calls = [call for call in map(run.layer_call, entries) if call is not None and call[1] in modules]
     layers = [modules[name] for name in dict.fromkeys(name for _, name in calls)]
     names = beside(layers, {entry.kind for entry in entries})
-    return [f"layers of '{run.stack.name}' also mix tokens by {', '.join(names)}, which attention does not show"] if names else []
+    if names:
+        return [f"layers of '{run.stack.name}' also mix tokens by {', '.join(names)}, which attention does not show"]
+    if run.size is None or not calls:
+        return []
+    found = mixing_otherwise(layers, entries[0].entering.get(calls[0][0]), run.size[0])
+    names = [name for name in dict.fromkeys(name for _, name in calls) if modules[name] in found]
+    what = ", ".join(names[:6]) + (" and more" if len(names) > 6 else "")
+    return [f"layers of '{run.stack.name}' also mix tokens by something that attention does not show: {what}"] if names else []
+
+
+def noted_axes(run: Run) -> list[str]:
+    """A note if attention ran along what may be the batch of a model's ids or mask, as layers do that want the batch second."""
+    entry = next((entry for entry in run.entries if entry.record is not None), None)
+    if entry is None or entry.record is None or entry.record.batch == entry.record.queries or run.one.before:
+        return []
+    size = entry.record.batch, entry.record.queries
+    for told in entry.told:
+        for name in ("input_ids", "attention_mask"):
+            given = told.get(name)
+            if isinstance(given, torch.Tensor) and given.ndim == 2:
+                return [] if tuple(given.shape) != size[::-1] else [
+                    f"{entry.name} ran along the first axis of '{name}' ({size[1]} x {size[0]}); if that is the batch, it attends "
+                    "among texts, not tokens: its layers want the batch as second axis"]
+    return []
 
 
 def check_repeats(run: Run, modules: dict[str, torch.nn.Module], repeated: str) -> None:

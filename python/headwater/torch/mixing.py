@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-MIXES = re.compile(r"attn|attention|mamba|ssm|mixer|conv|recurrent|rnn|lstm|gru|delta|hyena|retention|fourier|rwkv|kda",
+MIXES = re.compile(r"attn|attention|mamba|(?-i:SSM|Ssm|ssm)|mixer|conv|recurrent|rnn|lstm|gru|delta|hyena|retention|fourier|rwkv|kda",
                    re.IGNORECASE)  # classes of modules that move something between tokens
-BESIDE = re.compile(r"mamba|ssm|mixer|recurrent|rwkv|gateddelta|kimidelta|retention|hyena", re.IGNORECASE)  # not attention
+BESIDE = re.compile(r"mamba|(?-i:SSM|Ssm|ssm)|mixer|recurrent|rwkv|gateddelta|kimidelta|retention|hyena", re.IGNORECASE)  # not attention
 Convolution = torch.nn.modules.conv._ConvNd
 # torch's own layers that may do so; all others treat each token separately.
 OF_TORCH = (Convolution, torch.nn.RNNBase, torch.nn.GroupNorm, torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d)

@@ -18,6 +18,8 @@ from typing import Any, Callable, Iterator, Mapping
 import torch
 from torch import Tensor
 
+from .by_hand import ByHand, Watch, drop_recorded
+from .quiet import is_numbered
 from .record import Record
 
 ATTENTION = ("attention", "attn")
@@ -117,6 +119,8 @@ class Pass:
     call: Call | None = None  # what it was given, unless generate() made it or a cache came with it
     glimpse: Tensor | None = None  # some numbers of its output
     given: dict[tuple[int, str], tuple[Frame, list[Any]]] = field(default_factory=dict)  # by caller and list: its last layer
+    by_hand: list[ByHand] = field(default_factory=list)
+    watch: Watch | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -231,8 +235,9 @@ class Frames:
         self.calls = 0
         self.generated: list[Generated] = []
         self._local = threading.local()
-        self._numbered = {module for module, name in names.items() if name.rpartition(".")[2].isdigit()}
+        self._numbered = {module for module, name in names.items() if is_numbered(name)}
         self._attention = {module for module in names if is_attention(type(module).__name__)}
+        self.watches: Callable[[Pass, Call], Watch | None] = lambda one, call: None  # what watches a pass
 
     @property
     def thread(self) -> Thread:
@@ -278,6 +283,7 @@ class Frames:
         if thread.generate is None and words.get("past_key_values") is None:
             one.call = Call(one.root, args, words)
         self.passes.append(one)
+        one.watch = self.watches(one, Call(one.root, args, words))
         return one
 
     def leave(self, module: torch.nn.Module, out: Any, failed: bool) -> Pass | None:
@@ -303,6 +309,10 @@ class Frames:
             thread.current = None
             if current is not None:
                 current.running = False
+                if current.watch is not None:
+                    current.watch.end(failed)
+                    current.watch = None
+                    drop_recorded(current)
                 if callable(getattr(past := getattr(out, "past_key_values", None), "get_seq_length", None)):
                     remember_cache(current, past)
                 return current

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from . import log_sums, switches
 from .blocks import heads_of
+from .by_hand import inside
 from .record import Record
 
 if TYPE_CHECKING:
@@ -72,8 +73,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
         found: Tensor | None = asking.attend(query, key, value, dropout_p, is_causal, scale, enable_gqa)
         if found is not None:
             return found
-    out: Tensor = sdpa(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
-                       **({"enable_gqa": True} if enable_gqa else {}), **words)
+    inside.depth += 1
+    try:
+        out: Tensor = sdpa(query, key, value, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
+                           **({"enable_gqa": True} if enable_gqa else {}), **words)
+    finally:
+        inside.depth -= 1
     for capture in list(users):
         frame = capture._frames.thread.frame
         if frame is None or not capture._wants(frame.module):

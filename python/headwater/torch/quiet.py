@@ -17,6 +17,8 @@ import torch
 
 from .mixing import OF_TORCH
 
+# A layer's number, which may follow a word of its own: 0, encoder_layer_0.
+NUMBER = re.compile(r"(?:(?<=\.)|^)(?:\w*(?:layer|block)_)?\d+(?=\.|$)")
 MATHS = (torch, torch.nn, torch.nn.functional, math)
 ANYTHING = (getattr, eval, exec, __import__, globals, locals, vars)  # what can name a function without its name
 LOUD = re.compile("attention|attn|softmax|matmul|bmm|einsum|sdpa", re.IGNORECASE)  # what attention is made of
@@ -35,7 +37,13 @@ def watched(names: Mapping[torch.nn.Module, str]) -> list[torch.nn.Module]:
 
 def is_layer_of_torch(module: torch.nn.Module, name: str) -> bool:
     """Whether a module may be a layer of a stack, such as a convolution among blocks of attention."""
-    return isinstance(module, OF_TORCH) and name.rpartition(".")[2].isdigit()
+    return isinstance(module, OF_TORCH) and is_numbered(name)
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a module is one of several in a list, by its name."""
+    last = name.rpartition(".")[2]
+    return last.isdigit() or last[-1:].isdigit() and NUMBER.fullmatch(last) is not None
 
 
 def is_leaf_of_torch(module: torch.nn.Module) -> bool:
@@ -58,7 +66,7 @@ def is_quiet(module: torch.nn.Module, names: Mapping[torch.nn.Module, str], know
     found = known.get(module)
     if found is None:
         found = known[module] = is_leaf_of_torch(module) or has_quiet_code(kind_of(module)) and \
-            not names.get(module, "0").rpartition(".")[2].isdigit() and \
+            not is_numbered(names.get(module, "0")) and \
             not any([callable(value) and not is_functional(value) for name, value in vars(module).items() if name[0] != "_"]) and \
             all([is_quiet(one, names, known) for one in module._modules.values() if one is not None])
     return found

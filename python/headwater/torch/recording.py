@@ -16,12 +16,14 @@ from ..protocols import Tokenizer
 from ..source import Source
 from . import eager, interface, patch, switches
 from .answer import Answer, answer_of
+from .by_hand import listed_by_hand, unwatched
 from .maps import Maps
 from .passes import Frames, Pass, glimpse_of, in_vmap, raised
 from .quiet import kind_of, watched
 from .record import Record
 from .replaced import REPLACED, replaced_of, watched_forward
 from .stacks import Layout, Stack, listed, stacks_of
+from .watching import end_all, watching
 
 WAYS = ("interface", "sdpa", "eager")
 RETURNED = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
@@ -66,6 +68,7 @@ class Recording:
         self._chosen = self._choose(pattern)
         self._attention_mask = attention_mask
         self._frames = Frames(self._names, self._chosen, self._mine)
+        self._frames.watches = watching(self)
         self._handles: list[RemovableHandle] = []
         self._changed: list[tuple[Any, tuple[int, str]]] = []  # what switches.py replaced for this capture
         self._listener: Callable[[Record, str, Pass], None] | None = None  # takes each record, which is then not kept
@@ -131,6 +134,7 @@ class Recording:
         with switches.lock:
             if self in switches.open_captures:
                 switches.open_captures.remove(self)
+        end_all(self._frames.passes)
         interface.end(self)
         patch.end(self)
         switches.run_compiled(self)
@@ -230,8 +234,9 @@ class Recording:
         current = self._frames.note(module, way, record.bare(), across)
         if current is not None:
             record.sights = current.sights
-            self._listener(record, self._layout.place(record.name).stack, current)
+            unwatched(self._listener)(record, self._layout.place(record.name).stack, current)
 
+    @unwatched
     def _fused(self, record: Record) -> Record:
         maps = [record.map(item, self._fuse, range(record.queries), None, None, nan="keep")
                 for item in range(record.batch)]
@@ -247,6 +252,8 @@ class Recording:
             return f"capture of {name}: the model was stopped by an exception, expected a whole pass; run it again"
         if not passes:
             return f"capture of {name}: the model was not run inside the with block; call it there"
+        if found := listed_by_hand(hand for one in passes for hand in one.by_hand):
+            return f"{name}: no attention was recorded; these compute it by steps of their own: {found}"
         there = [f"{inner} ({type(module).__name__})" for module, inner in self._names.items()
                  if "att" in type(module).__name__.lower()]
         return (f"{name}: no attention was seen, expected scaled_dot_product_attention or modules that return weights; "

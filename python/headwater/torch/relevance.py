@@ -17,7 +17,7 @@ from ..arguments import ASKED, AskedWords, make_options
 from ..arrays import Kind
 from ..errors import Error
 from . import switches
-from .answer import Answer
+from .answer import Answer, answer_of
 from .attended import Parts
 from .device import DeviceAttribution
 from .graph import Unnamed, judge, softmax_notes
@@ -74,7 +74,7 @@ def relevance(seen: Recording, question: Question, item: int | None,
             raise TypeError(f"got an unexpected keyword argument '{word}'; there are {', '.join(ASKED)}")
     if seen in switches.open_captures:
         raise Error("relevance: the capture is still open, expected a closed one; ask after the with block")
-    answer = seen._answer(**asked)
+    answer = answer_of(seen, whole=False, **asked)  # the pass runs again, and shows all steps
     run = answer.run
     count = len(answer.tokens)
     if item is not None and not -count <= item < count:

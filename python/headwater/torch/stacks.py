@@ -8,7 +8,6 @@ parent that is called twice, for the two texts of a siamese model or for the ste
 """
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Sequence
 
@@ -16,9 +15,9 @@ import torch
 
 from ..errors import Error
 from .passes import Entry, Pass
+from .quiet import NUMBER
 from .record import Record
 
-NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 MOST = 12  # runs or stacks that an error lists
 
 
@@ -52,7 +51,7 @@ class Layout:
         if pattern not in self._varying:
             last = name.rpartition(".")[2]
             alike = [NUMBER.findall(one) for one in self._names
-                     if (one.rpartition(".")[2] == last or last.isdigit()) and NUMBER.sub("*", one) == pattern]
+                     if (one.rpartition(".")[2] == last or NUMBER.fullmatch(last)) and NUMBER.sub("*", one) == pattern]
             varies = [k for k in range(len(numbers)) if len({one[k] for one in alike}) > 1]
             self._varying[pattern] = varies[-1] if varies else 0
         chosen = numbers[self._varying[pattern]]
@@ -96,8 +95,10 @@ class Run:
         ways = sorted({entry.way or "not recorded" for entry in self.entries})
         layers = len({entry.frame for entry in self.entries})
         calls = f" ({len(self.entries)} calls of attention)" if layers < len(self.entries) else ""
+        hand = sorted({one.name for one in self.one.by_hand if self.owner in one.path})
+        left = f", beside attention that cannot be recorded in {', '.join(hand[:6])}" if hand else ""
         return f"{text}, {batch} item{'s' if batch > 1 else ''}, {layers} layer{'s' if layers > 1 else ''}{calls}, by " \
-            f"{' and '.join(ways)}"
+            f"{' and '.join(ways)}{left}"
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..errors import Error
 from ..generated import within
-from .layers import check_shapes, layers_of
+from .layers import by_hand_beside, check_shapes, layers_of
 from .padding import ids_of
 from .passes import Generated
 from .record import Record
@@ -168,6 +168,8 @@ def layers_each(seen: Recording, runs: list[Run]) -> list[list[Record]]:
     out = []
     for run in runs:
         records, names, _ = layers_of(run, modules, "error", "error", seen._chosen is not None)
+        if seen._chosen is None:
+            by_hand_beside(run, len(seen._stacks()) == 1, "error")
         if not run.stack.across and not run.one.before:
             check_shapes(run, records, names, getattr(config_of(run.stack, modules), "altup_num_inputs", None))
         out.append(records)
