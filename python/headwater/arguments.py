@@ -5,13 +5,14 @@ import difflib
 import functools
 import inspect
 import os
-from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Callable, Mapping, Sequence, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from ._engine import Options
 from .errors import Error
-from .values import checked_values, whole
+from .kinds import AnyPath, Ids, Images, Mask, Offsets, Row, Texts, Tokens
+from .values import checked_values, plain_row, whole
 
-Layers = str | slice | range | Sequence[int]
+Layers: TypeAlias = str | slice | range | Sequence[int]
 
 
 class OptionWords(TypedDict, total=False):
@@ -26,14 +27,14 @@ class OptionWords(TypedDict, total=False):
     empty: str | None
     divide: str | None
     layers: Layers | None
-    row: int | str | Sequence[int | str] | None
+    row: Row | None
 
 
 class AskedWords(TypedDict, total=False):
     """Which part of a capture a question is about, and how to read it."""
 
-    tokens: Sequence[Any] | None
-    attention_mask: Any
+    tokens: Tokens | None
+    attention_mask: Mask | None
     nan: str
     stack: str | None
     call: int | None
@@ -47,10 +48,10 @@ class InputWords(AskedWords, total=False):
     axes: str
     sums: str
     text_pair: str | None
-    ids: Sequence[int] | None
-    image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    ids: Ids | None
+    image: Images | None
     against_text: str | None
-    against_image: str | os.PathLike[str] | None
+    against_image: AnyPath | None
     truncate: bool
     ignore_code: bool
     name: str | None
@@ -59,8 +60,8 @@ class InputWords(AskedWords, total=False):
 class SourceWords(InputWords, total=False):
     """The keywords of `headwater.open`."""
 
-    text: str | Sequence[str] | None
-    prompt: str | Sequence[str] | None
+    text: Texts | None
+    prompt: Texts | None
 
 
 class RunWords(OptionWords, InputWords, total=False):
@@ -100,7 +101,7 @@ class WritingWords(OptionWords, total=False):
     position: str
     method: str
     rule: str | None
-    span: Any
+    span: Layers | None
     score: str
     ignore_code: bool
 
@@ -203,9 +204,9 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     return Options(**given)
 
 
-def row_words(row: Any) -> str | list[str]:
+def row_words(row: Row | None) -> str | list[str]:
     """A row as the engine reads it; several as a list."""
-    row = row.tolist() if hasattr(row, "tolist") else row
+    row = plain_row(row)
     return [str(one) for one in row] if isinstance(row, (list, tuple, range)) else str(row)
 
 

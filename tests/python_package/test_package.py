@@ -63,6 +63,14 @@ def test_help_shows_every_keyword_and_says_what_it_is_for():
     assert all(f"{word}:" in text for word in ("residual", "discard", "layers", "row", "attention_mask", "item"))
 
 
+def test_signatures_say_what_goes_in_and_what_comes_out():
+    for name, function in public():
+        signature = inspect.signature(function)
+        kinds = {word: str(one.annotation) for word, one in signature.parameters.items() if word != "self"}
+        unknown = [word for word, kind in kinds.items() if re.search(r"\bAny\b", kind)]
+        assert not unknown and str(signature.return_annotation) != "Any", (name, unknown)
+
+
 @pytest.mark.parametrize("count", [0, -1, 1025, 10**12, "2", 1.5, None])
 def test_set_threads_refuses_what_is_no_number_of_threads(count):
     before = hw.threads()

@@ -1,20 +1,22 @@
 """Whether a tensor that is kept without a copy was written to since: models may use the memory of queries and keys again."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Iterable, TypeAlias
 
 import torch
 from torch import Tensor
 
+State: TypeAlias = Tensor | int | None
 
-def state_of(tensor: Tensor | None) -> Any:
+
+def state_of(tensor: Tensor | None) -> State:
     """What shows a write later: torch's counter, or in inference mode, where there is none, some of the numbers."""
     if tensor is None or not tensor.numel():
         return None
     return last_of(tensor).clone() if tensor.is_inference() else tensor._version
 
 
-def is_as_it_was(tensor: Tensor | None, state: Any) -> bool:
+def is_as_it_was(tensor: Tensor | None, state: State) -> bool:
     if tensor is None or state is None:
         return True
     if not isinstance(state, Tensor):
