@@ -132,6 +132,17 @@ ABOUT = """
 """
 
 
+class Annotation(str):
+    """An annotation that help() shows without the quotes of a string."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def unquoted(annotation: object) -> object:
+    return Annotation(annotation) if isinstance(annotation, str) else annotation
+
+
 def words_of(signature: inspect.Signature) -> str:
     """The name of the keywords behind **words: Unpack[...]; nothing if there are none."""
     last = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
@@ -144,13 +155,13 @@ def spelled_out(function: Function) -> Function:
     shown = []
     for parameter in signature.parameters.values():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            shown.append(parameter)
+            shown.append(parameter.replace(annotation=unquoted(parameter.annotation)))
             continue
         words = function.__globals__[words_of(signature)]
         for word, kind in words.__annotations__.items():
             if word not in signature.parameters:
                 shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
-                                               annotation=getattr(kind, "__forward_arg__", kind)))
+                                               annotation=unquoted(getattr(kind, "__forward_arg__", kind))))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
     # A capture refuses these itself, and says why; what run() is given goes to the method.
@@ -169,7 +180,8 @@ def spelled_out(function: Function) -> Function:
                                 f"{there}")
         return function(*args, **checked_values(words))
 
-    setattr(checked, "__signature__", signature.replace(parameters=shown))
+    gives = unquoted(signature.return_annotation)
+    setattr(checked, "__signature__", signature.replace(parameters=shown, return_annotation=gives))
     return cast(Function, checked)
 
 

@@ -60,6 +60,7 @@ def test_help_shows_every_keyword_and_says_what_it_is_for():
         assert (function.__doc__ or "").strip(), name
         assert signature.return_annotation is not inspect.Signature.empty, name
     text = pydoc.plain(pydoc.render_doc(hw.rollout))
+    assert "row: Row | None = None" in text and "-> Attribution" in text  # without quotes
     assert all(f"{word}:" in text for word in ("residual", "discard", "layers", "row", "attention_mask", "item"))
 
 
