@@ -23,15 +23,15 @@ from .values import plain_row, whole
 class Attribution(Printed, Arithmetic):
     """How much of each output token comes from each input token.
 
-    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
-    the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
+    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for the
+    layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
     device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
-    input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
-    `by_layer` the top layers (-1 is the input itself, of relevance), `columns` the input tokens where not all were asked for, `cut` (of flow, if asked for)
-    the weights that limit it as (layer, output token, input token, weight), `options` what the method was asked, and
-    `notes` what happened on the way. Of relevance, whose values have signs, `relevance` says the target and what its
-    output sums from, and `heads` and `edges` are arrays where they were asked for, else None (for a batch, each is a
-    list with an entry for each item). Results can be pickled, copied and compared with ==.
+    input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]), `by_layer`
+    the top layers (-1 is the input, of relevance), `columns` the input tokens where not all were asked for, `cut` (of
+    flow, if asked for) the weights that limit it as (layer, output token, input token, weight), `options` what the
+    method was asked, and `notes` what happened on the way. Of relevance, whose values have signs, `relevance` says the
+    target and what its output sums from, and `heads` and `edges` are arrays where they were asked for, else None (for
+    a batch, lists). Results can be pickled, copied and compared with ==.
     """
 
     def __init__(self, results: _engine.Results, kind: Kind, *, batch: bool = False, one_row: bool = False,
@@ -176,8 +176,7 @@ class Attribution(Printed, Arithmetic):
     def row(self, row: Row | None = None) -> NumPyArray:
         """One row of `values`, [n]; several of a list, [rows, n].
 
-        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys', 'keys#2'); without it, the row of
-        `shown_row`.
+        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys#2'); by default that of `shown_row`.
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
