@@ -82,10 +82,11 @@ Attribution relevance(Source& source, const RelevanceOptions& what) {
   const Description& described = source.description();
   const RelevanceRequest request = request_of(what, described);
   RelevanceAnswer answer = differentiable(source).relevance(request);
-  if (request.row && *request.row != answer.target.logit.row)
+  const Logit& logit = answer.target.logit;
+  if (request.row && *request.row != logit.row)
     fail_usage("`row` {}: '{}' is an output of token {} '{}', expected that row; leave it out",
-               *request.row, answer.target.logit.name, answer.target.logit.row,
-               described.tokens[static_cast<size_t>(answer.target.logit.row)]);
+               *request.row, token_labels({logit.name})[0], logit.row,
+               token_labels(described.tokens)[static_cast<size_t>(logit.row)]);
 
   Attribution result;
   result.method = "relevance";

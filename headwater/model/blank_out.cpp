@@ -55,8 +55,8 @@ Outcome ModelSource::outcome_of(const Logit& logit, MatrixView hidden) const {
       from.kind() == OutputHead::Kind::classes && model_.architecture().several_labels;
   const Outcome out{beside[own], class_probability(beside, own, several)};
   if (!std::isfinite(out.probability))
-    fail("{}: the logit of '{}' is {}, expected a number; check that the weights are intact",
-         model_.name(), logit.name, out.logit);
+    fail("{}: the logit of the target is {}, expected a number; check that the weights are intact",
+         model_.name(), out.logit);
   return out;
 }
 

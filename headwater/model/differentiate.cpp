@@ -75,8 +75,10 @@ GradientAnswer ModelSource::gradients(const GradientRequest& request, const Visi
   answer.input = input_gradient(to_words(model_, leave(rows, how, gradient)), tokens());
   for (const float norm : answer.input.norm)
     if (!std::isfinite(norm))
-      fail("{}: the gradient of '{}' is {}, expected numbers; check that the weights are intact",
-           model_.name(), answer.target.logit.name, norm);
+      fail(
+          "{}: the gradient of the target is {}, expected numbers; check that the weights are "
+          "intact",
+          model_.name(), norm);
   return answer;
 }
 

@@ -65,8 +65,8 @@ class Forward {
   void step(const kernel::HeadMap& fused = {}, MatrixSpan sum = {}) {
     step_each(std::span(&fused, 1), sum);
   }
-  /// Runs the next layer only as far as its queries and keys, which is all that rows of its map need.
-  /// A step() goes on from there.
+  /// Runs the next layer only as far as its queries and keys, which is all that rows of its map
+  /// need. A step() goes on from there.
   void project();
   /// step() for a decoder beside an encoder; `across` gets the attention to the source.
   void step_across(const kernel::HeadMap& fused, const kernel::HeadMap& across);
@@ -82,7 +82,8 @@ class Forward {
   MatrixView hidden() const { return hidden_; }
   /// The same, moved out; call nothing else afterwards.
   Matrix take_hidden() { return std::move(hidden_); }
-  /// Of the last layer run or projected, as used for its scores: n x (heads * size), n x (groups * size).
+  /// Of the last layer run or projected, as used for its scores: n x (heads * size), n x (groups *
+  /// size).
   MatrixView queries() const;
   MatrixView keys() const;
 

@@ -5,8 +5,9 @@
 
 namespace headwater {
 
-/// rows(r, j): the fused attention of token first + r to token j in `layer`. `queries` and `keys` are
-/// those of all tokens of one input, as Forward gives them. The same bytes as in a forward pass.
+/// rows(r, j): the fused attention of token first + r to token j in `layer`. `queries` and `keys`
+/// are those of all tokens of one input, as Forward gives them. The same bytes as in a forward
+/// pass.
 void put_map_rows(const Model& model, int layer, MatrixView queries, MatrixView keys,
                   const Fuse& fuse, int first, MatrixSpan rows);
 

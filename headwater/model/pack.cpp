@@ -57,9 +57,9 @@ bool Pack::has_maps(size_t k, const Maps& asked) {
 void Pack::run_maps() {
   const Range range = asked_->range;
   const int whole = asked_->rows_of_top ? range.end - 1 : range.end;
-  Forward& forward = forward_.emplace(
-      *model_, stacked([&](const TextInput& text) { return model_->embed(text); }),
-      inputs_.lengths());
+  Forward& forward =
+      forward_.emplace(*model_, stacked([&](const TextInput& text) { return model_->embed(text); }),
+                       inputs_.lengths());
   std::vector<kernel::HeadMap> fused(texts_.size());
   while (forward.next() < whole) {
     const int layer = forward.next();
@@ -140,7 +140,8 @@ void Pack::run_relevance() {
   Matrix gradient(inputs_.rows(), shape.width);
   for (int at = 0; at < inputs_.count(); ++at) {
     const auto k = static_cast<size_t>(at);
-    const MatrixView finished = MatrixView(run->finished).rows(inputs_.first(at), inputs_.length(at));
+    const MatrixView finished =
+        MatrixView(run->finished).rows(inputs_.first(at), inputs_.length(at));
     try {
       RelevanceAnswer answer;
       answer.target =

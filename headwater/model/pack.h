@@ -48,8 +48,8 @@ class Pack {
     bool rows_of_top = false;
     bool operator==(const Maps&) const = default;
   };
-  /// Runs the texts when it is first asked. False if the pack ran for other maps, or if something is
-  /// wrong with text k: it must then run on its own. Throws Error if the head does not exist.
+  /// Runs the texts when it is first asked. False if the pack ran for other maps, or if something
+  /// is wrong with text k: it must then run on its own. Throws Error if the head does not exist.
   bool has_maps(size_t k, const Maps& asked);
   /// After has_maps() without rows_of_top, or for a lower layer: the map of text k, n x n.
   MatrixView map(size_t k, int layer) const;

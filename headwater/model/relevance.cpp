@@ -31,8 +31,10 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   if (integrates) integrate(request, rows, from, answer);
   for (const float value : answer.input) {
     if (!std::isfinite(value))
-      fail("{}: the relevance for '{}' is {}, expected numbers; check that the weights are intact",
-           model_.name(), answer.target.logit.name, value);
+      fail(
+          "{}: the relevance of a token is {}, expected a number; check that the weights are "
+          "intact",
+          model_.name(), value);
     answer.sum += double{value};
   }
   return answer;

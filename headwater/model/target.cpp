@@ -223,8 +223,8 @@ Target choose_target(const Model& model, const OutputHead& head, const Descripti
   if (request.against.empty()) return target;
   target.against = choice.find(request.against, &target.logit);
   if (target.against->id == target.logit.id && target.against->row == target.logit.row)
-    fail("{}: '{}' is the target itself, expected another to compare it with; choose another",
-         model.name(), target.logit.name);
+    fail("{}: `against` {} is the target itself, expected another output; choose another",
+         model.name(), request.against);
   return target;
 }
 

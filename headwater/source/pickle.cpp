@@ -157,8 +157,8 @@ class Interpreter {
   void extend(Kind kind, const std::vector<PickleValue>& items) {
     if (stack_.size() == floor() || stack_.back().kind != kind ||
         (kind == Kind::dict && items.size() % 2 != 0))
-      damaged(kind == Kind::dict ? "sets entries of something that is no dict"
-                                 : "appends to something that is no list");
+      damaged(kind == Kind::dict ? "sets entries of something that is not a dict"
+                                 : "appends to something that is not a list");
     std::vector<PickleValue>& pool = out_.pools[stack_.back().place];
     pool.insert(pool.end(), items.begin(), items.end());
   }
@@ -284,11 +284,11 @@ bool Interpreter::step() {
       // The attributes of a dict, such as the versions of its modules. Nothing here needs them.
       pop();
       if (stack_.size() == floor() || stack_.back().kind != Kind::dict)
-        damaged("sets attributes of something that is no dict");
+        damaged("sets attributes of something that is not a dict");
       return true;
     case persistent: {
       PickleValue value = pop();
-      if (value.kind != Kind::tuple) damaged("names a storage by something that is no tuple");
+      if (value.kind != Kind::tuple) damaged("names a storage by something that is not a tuple");
       value.kind = Kind::persistent;
       push(value);
       return true;

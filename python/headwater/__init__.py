@@ -12,7 +12,7 @@ See docs/python.md.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._engine import version
 from .encoder_decoder import EncoderDecoder, encoder_decoder
@@ -65,14 +65,15 @@ __all__ = ["AttentionRollout", "Attribution", "Attributor", "Capture", "Comparis
            "summarise", "threads", "to_pandas", "to_parquet", "torch", "view", "word_attributions"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("compat", "torch"):
-        return importlib.import_module(f".{name}", __name__)
-    if name in _LAZY:
-        value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'headwater' has no attribute '{name}'")
+if not TYPE_CHECKING:  # type checkers know all names, and find those that are misspelt
+    def __getattr__(name):
+        if name in ("compat", "torch"):
+            return importlib.import_module(f".{name}", __name__)
+        if name in _LAZY:
+            value = getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'headwater' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -5,13 +5,14 @@ import difflib
 import functools
 import inspect
 import os
-from typing import Any, Callable, Mapping, Sequence, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Callable, Mapping, Sequence, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from ._engine import Options
 from .errors import Error
-from .values import checked_values, whole
+from .kinds import AnyPath, Ids, Images, Mask, Offsets, Row, Texts, Tokens
+from .values import checked_values, plain_row, whole
 
-Layers = str | slice | range | Sequence[int]
+Layers: TypeAlias = str | slice | range | Sequence[int]
 
 
 class OptionWords(TypedDict, total=False):
@@ -26,14 +27,14 @@ class OptionWords(TypedDict, total=False):
     empty: str | None
     divide: str | None
     layers: Layers | None
-    row: int | str | Sequence[int | str] | None
+    row: Row | None
 
 
 class AskedWords(TypedDict, total=False):
     """Which part of a capture a question is about, and how to read it."""
 
-    tokens: Sequence[Any] | None
-    attention_mask: Any
+    tokens: Tokens | None
+    attention_mask: Mask | None
     nan: str
     stack: str | None
     call: int | None
@@ -47,10 +48,10 @@ class InputWords(AskedWords, total=False):
     axes: str
     sums: str
     text_pair: str | None
-    ids: Sequence[int] | None
-    image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
+    ids: Ids | None
+    image: Images | None
     against_text: str | None
-    against_image: str | os.PathLike[str] | None
+    against_image: AnyPath | None
     truncate: bool
     ignore_code: bool
     name: str | None
@@ -59,8 +60,8 @@ class InputWords(AskedWords, total=False):
 class SourceWords(InputWords, total=False):
     """The keywords of `headwater.open`."""
 
-    text: str | Sequence[str] | None
-    prompt: str | Sequence[str] | None
+    text: Texts | None
+    prompt: Texts | None
 
 
 class RunWords(OptionWords, InputWords, total=False):
@@ -100,7 +101,7 @@ class WritingWords(OptionWords, total=False):
     position: str
     method: str
     rule: str | None
-    span: Any
+    span: Layers | None
     score: str
     ignore_code: bool
 
@@ -131,6 +132,17 @@ ABOUT = """
 """
 
 
+class Annotation(str):
+    """An annotation that help() shows without the quotes of a string."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def unquoted(annotation: object) -> object:
+    return Annotation(annotation) if isinstance(annotation, str) else annotation
+
+
 def words_of(signature: inspect.Signature) -> str:
     """The name of the keywords behind **words: Unpack[...]; nothing if there are none."""
     last = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
@@ -143,13 +155,13 @@ def spelled_out(function: Function) -> Function:
     shown = []
     for parameter in signature.parameters.values():
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            shown.append(parameter)
+            shown.append(parameter.replace(annotation=unquoted(parameter.annotation)))
             continue
         words = function.__globals__[words_of(signature)]
         for word, kind in words.__annotations__.items():
             if word not in signature.parameters:
                 shown.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(word),
-                                               annotation=getattr(kind, "__forward_arg__", kind)))
+                                               annotation=unquoted(getattr(kind, "__forward_arg__", kind))))
     if "headwater.Error" not in (function.__doc__ or ""):
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + ABOUT
     # A capture refuses these itself, and says why; what run() is given goes to the method.
@@ -168,7 +180,8 @@ def spelled_out(function: Function) -> Function:
                                 f"{there}")
         return function(*args, **checked_values(words))
 
-    setattr(checked, "__signature__", signature.replace(parameters=shown))
+    gives = unquoted(signature.return_annotation)
+    setattr(checked, "__signature__", signature.replace(parameters=shown, return_annotation=gives))
     return cast(Function, checked)
 
 
@@ -203,9 +216,9 @@ def make_options(**words: Unpack[OptionWords]) -> Options:
     return Options(**given)
 
 
-def row_words(row: Any) -> str | list[str]:
+def row_words(row: Row | None) -> str | list[str]:
     """A row as the engine reads it; several as a list."""
-    row = row.tolist() if hasattr(row, "tolist") else row
+    row = plain_row(row)
     return [str(one) for one in row] if isinstance(row, (list, tuple, range)) else str(row)
 
 

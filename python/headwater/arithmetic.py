@@ -2,17 +2,22 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable
+from typing import Any, Callable, TypeAlias
 
+import numpy as np
+
+from .arrays import Array, to_numpy
 from .errors import Error
 
+Operation: TypeAlias = Callable[[Array, Array], Array]
 
-def plain(value: Any) -> Any:
+
+def plain(value: object) -> object:
     """The values of a result, or the value itself."""
     return value.values if isinstance(value, Arithmetic) else value
 
 
-def each(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def each(function: Operation, a: Array, b: Array) -> Array:
     """Applies a function to two values; item by item for a batch of several lengths, which gives a list."""
     if not isinstance(a, list) and not isinstance(b, list):
         return function(a, b)
@@ -23,14 +28,14 @@ def each(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return [function(one, other) for one, other in zip(*pairs)]
 
 
-def forward(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def of(self: Any, other: Any) -> Any:
+def forward(function: Operation) -> Callable[[Any, object], Array]:
+    def of(self: Arithmetic, other: object) -> Array:
         return each(function, self.values, plain(other))
     return of
 
 
-def reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def of(self: Any, other: Any) -> Any:
+def reflected(function: Operation) -> Callable[[Any, object], Array]:
+    def of(self: Arithmetic, other: object) -> Array:
         return each(function, plain(other), self.values)
     return of
 
@@ -40,17 +45,16 @@ class Arithmetic:
     is a list of arrays.
     """
 
-    values: Any
+    values: Array
 
-    def _one_array(self) -> Any:
+    def _one_array(self) -> Array:
         """The values, if they are one array."""
         if isinstance(self.values, list):
             name = getattr(self, "source", "batch")
             raise Error(f"{name}: its items have different lengths, expected one array; take .item(k)")
         return self.values
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **words: Any) -> Any:
-        from .arrays import to_numpy
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **words: Any) -> Array:
         return getattr(ufunc, method)(*(to_numpy(one._one_array()) if isinstance(one, Arithmetic) else one
                                         for one in inputs), **words)
 
@@ -63,8 +67,8 @@ class Arithmetic:
     __lt__, __le__ = forward(operator.lt), forward(operator.le)
     __gt__, __ge__ = forward(operator.gt), forward(operator.ge)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Array:
         return [-one for one in self.values] if isinstance(self.values, list) else -self.values
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Array:
         return [abs(one) for one in self.values] if isinstance(self.values, list) else abs(self.values)

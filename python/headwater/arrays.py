@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,11 @@ from ._engine import fuse_heads
 from .errors import Error
 from .protocols import DLPackArray, Recorded, WithAttentions
 
-Array = Any  # of any library: NumPy, torch, JAX
-NumPyArray = npt.NDArray[Any]
+if TYPE_CHECKING:
+    from torch import device
+
+Array: TypeAlias = Any  # of the library whose arrays went in: a union would have to be narrowed before every use
+NumPyArray: TypeAlias = npt.NDArray[Any]
 CPU_MEMORY = (1, 3)  # of DLPack: the CPU's own, and the CPU's pinned for a GPU
 
 
@@ -40,7 +43,7 @@ def lies_on_device(attention: object, asked: Mapping[str, Any]) -> bool:
     """Whether attention is in torch tensors that are not on the CPU; `asked` says which part of a capture is meant."""
     if isinstance(attention, Recorded):
         return attention._on_device(**asked)
-    first: Any = attention
+    first: object = attention
     if isinstance(attention, WithAttentions):
         attention = attention.attentions
     if isinstance(attention, (list, tuple)) and attention:
@@ -88,9 +91,9 @@ def refuse_unreadable(array: Array) -> None:
         raise Error(f"attention: is a tensor of layout {array.layout}, expected a dense one; call .to_dense()")
 
 
-def common_device(layers: Sequence[Array], name: str) -> Any:
+def common_device(layers: Sequence[Array], name: str) -> device | None:
     """The device of all torch tensors among the layers; None if there are none."""
-    devices = {layer.device for layer in layers if is_torch(layer)}
+    devices: set[device] = {layer.device for layer in layers if is_torch(layer)}
     if len(devices) > 1:
         found = " and ".join(sorted(map(str, devices)))
         raise Error(f"{name}: has layers on {found}, expected one device; move them with .to(device)")

@@ -1,24 +1,25 @@
 """To and from other tools that people use."""
 from __future__ import annotations
 
-import os
 import re
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, TypeAlias
 
 import numpy as np
 
+from . import _engine
 from .arrays import Array, NumPyArray, is_array, to_numpy
 from .encoder_decoder import EncoderDecoder
 from .errors import Error
 from .generated import Generation
+from .kinds import AnyPath, DataFrame
 from .protocols import Tabular, WithThreeStacks
 from .result import Attribution, Comparison, Metrics
 from .source import Attention, layers_of
 
 if TYPE_CHECKING:
-    from .dataset import Summary
+    from captum.attr.visualization import VisualizationDataRecord
 
-Table = Any  # a pandas.DataFrame
+    from .dataset import Summary
 
 
 class Record(NamedTuple):
@@ -26,9 +27,9 @@ class Record(NamedTuple):
 
     word_attributions: NumPyArray
     pred_prob: float
-    pred_class: Any
-    true_class: Any
-    attr_class: Any
+    pred_class: str | int
+    true_class: str | int
+    attr_class: str | int
     attr_score: float
     raw_input_ids: list[str]
     convergence_score: float
@@ -43,10 +44,11 @@ def word_attributions(result: Attribution, *, row: int | None = None) -> list[An
     return [(token, float(value)) for token, value in zip(names, values)]
 
 
-def captum_records(result: Attribution, *, row: int | None = None, pred_prob: float = 0.0, pred_class: Any = "",
-                   true_class: Any = "", attr_class: Any = "", convergence_score: float = 0.0) -> list[Any]:
+def captum_records(result: Attribution, *, row: int | None = None, pred_prob: float = 0.0,
+                   pred_class: str | int = "", true_class: str | int = "", attr_class: str | int = "",
+                   convergence_score: float = 0.0) -> list[Record] | list[VisualizationDataRecord]:
     """Records for captum's visualize_text, one for each item; of captum's own class if captum is installed."""
-    kind: Any
+    kind: type[Record] | type[VisualizationDataRecord]
     try:
         from captum.attr import visualization
         kind = visualization.VisualizationDataRecord
@@ -112,7 +114,7 @@ def attention_from_transformer_lens(cache: Mapping[str, Array]) -> list[Array]:
     return [found[layer] for layer in sorted(found)]
 
 
-def attention_from_inseq(attributions: Any) -> list[NumPyArray]:
+def attention_from_inseq(attributions: Array) -> list[NumPyArray]:
     """Layers [H, generated, attributed] from inseq's attention attributions, [attributed, generated, L, H].
 
     Takes the array, or a sequence attribution that has it as target_attributions (decoder-only models) or
@@ -153,10 +155,10 @@ def cells(values: Array, outputs: Sequence[str], inputs: Sequence[str],
                         input=[inputs[int(j)] for j in column.ravel()], value=values.ravel())
 
 
-Tabled = Attribution | Comparison | Generation | EncoderDecoder | Metrics | Mapping[str, Any]
+Tabled: TypeAlias = Attribution | Comparison | Generation | EncoderDecoder | Metrics | Mapping[str, Any]
 
 
-def to_pandas(result: Tabled | Summary | Sequence[Any]) -> Table:
+def to_pandas(result: Tabled | Summary | Sequence[Tabled | Summary]) -> DataFrame:
     """A table with a line for each value: item, layer, row, output, column, input, value.
 
     Metrics are one line. A comparison has a first column `panel`. The columns of an encoder-decoder result are target
@@ -186,17 +188,16 @@ def to_pandas(result: Tabled | Summary | Sequence[Any]) -> Table:
                 "method returned")
 
 
-def to_parquet(result: Tabled | Summary | Sequence[Any], path: str | os.PathLike[str]) -> None:
+def to_parquet(result: Tabled | Summary | Sequence[Tabled | Summary], path: AnyPath) -> None:
     """Writes that table as a Parquet file; the options and the version are in the file's metadata."""
     import json
 
     import pyarrow
     import pyarrow.parquet
 
-    from ._engine import version
     table = pyarrow.Table.from_pandas(to_pandas(result), preserve_index=False)
     source = getattr(result, "source", "")
-    asked = json.dumps(dict(headwater=version(), method=getattr(result, "method", type(result).__name__.lower()),
+    asked = json.dumps(dict(headwater=_engine.version(), method=getattr(result, "method", type(result).__name__.lower()),
                             options=getattr(result, "options", {}), source=source if isinstance(source, str) else ""))
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"headwater": asked.encode()})
-    pyarrow.parquet.write_table(table, os.fspath(path))
+    pyarrow.parquet.write_table(table, path)

@@ -13,6 +13,8 @@ import numpy as np
 
 from .arrays import is_torch, to_numpy
 from .errors import Error
+from .kinds import AnyPath, DataFrame, Device, Given
+from .protocols import Described
 from .saved import Output, write_text, write_whole
 from .torch.recording import check_model
 from .torch.metrics import item_sums
@@ -36,7 +38,7 @@ class Summary:
         self._sums = {name: [0.0, 0.0, math.inf, -math.inf] for name in NUMBERS}  # sum, of squares, least, largest
         self.items: list[dict[str, Any]] = []  # the numbers of each item, with keep_items
 
-    def add(self, numbers: Mapping[str, Any], keep: bool = False) -> None:
+    def add(self, numbers: Mapping[str, float], keep: bool = False) -> None:
         """Adds the numbers of one item."""
         self.count += 1
         for name, sums in self._sums.items():
@@ -79,7 +81,7 @@ class Summary:
         """The count, and the mean, std, min and max of every metric."""
         return dict(count=self.count, **{name: self[name] for name in NUMBERS})
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A table with a line for each kept item, or else for each metric."""
         import pandas
         if self.items:
@@ -90,7 +92,7 @@ class Summary:
         """JSON that `from_json` reads."""
         return json.dumps(dict(count=self.count, sums=self._sums, items=self.items))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json, which `from_json` reads."""
         if not os.fspath(path).endswith(".json"):
             raise Error(f"{os.fspath(path)}: is not .json, expected .json for a summary; use .json, or .to_pandas()")
@@ -115,10 +117,10 @@ class Summary:
         return f"<headwater.Summary of {self.count} items>\n" + "\n".join(lines)
 
 
-def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]], *, layer_idx: int = -1,
+def metrics_over(model: torch.nn.Module, dataloader: Iterable[Given], *, layer_idx: int = -1,
                  attention_layer_pattern: str | None = None, stack: str | None = None, call: int | None = None,
-                 progress: bool = True, keep_items: bool = False, resume: str | os.PathLike[str] | None = None,
-                 device: Any = None) -> Summary:
+                 progress: bool = True, keep_items: bool = False, resume: AnyPath | None = None,
+                 device: Device | None = None) -> Summary:
     """The metrics of every item of a data set. `dataloader` yields batches, dictionaries for model(**batch).
 
     `resume` names a file that is rewritten after each batch; a later call with the same model, loader and options
@@ -153,8 +155,8 @@ def metrics_over(model: torch.nn.Module, dataloader: Iterable[Mapping[str, Any]]
 def fingerprint(model: torch.nn.Module) -> str:
     """What distinguishes two models: class, config, mode, and every parameter and buffer."""
     found = hashlib.sha256(type(model).__qualname__.encode())
-    config: Any = getattr(model, "config", None)
-    found.update(str(config.to_dict() if hasattr(config, "to_dict") else config).encode())
+    config = getattr(model, "config", None)
+    found.update(str(config.to_dict() if isinstance(config, Described) else config).encode())
     found.update(f"{model.training}".encode())
     for name, tensor in model.state_dict().items():
         if is_torch(tensor):
@@ -164,7 +166,7 @@ def fingerprint(model: torch.nn.Module) -> str:
     return found.hexdigest()
 
 
-def sums_of_bits(tensor: Any) -> list[int]:
+def sums_of_bits(tensor: torch.Tensor) -> list[int]:
     """Two sums over all bits of a tensor, computed on its device. Changed or swapped numbers change them."""
     import torch
     if not tensor.numel() or tensor.device.type == "meta":
@@ -181,7 +183,7 @@ def sums_of_bits(tensor: Any) -> list[int]:
     return found
 
 
-def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
+def fingerprint_of_batch(batch: Given, before: str) -> str:
     """The fingerprint of all batches up to this one, from the fingerprint of the earlier ones."""
     found = hashlib.sha256(before.encode())
     for name in sorted(batch):
@@ -190,7 +192,7 @@ def fingerprint_of_batch(batch: Mapping[str, Any], before: str) -> str:
     return found.hexdigest()
 
 
-def add(found: Any, value: Any) -> None:
+def add(found: hashlib._Hash, value: object) -> None:
     """Adds a value to a fingerprint: arrays with all their numbers, lists and dictionaries with their contents."""
     if is_torch(value) or isinstance(value, np.ndarray):
         array = to_numpy(value)
@@ -240,7 +242,7 @@ class Progress:
         if known != model:
             raise Error(f"{self.path}: is of another model; give another file, or the same model with the same weights")
 
-    def next(self, number: int, batch: Mapping[str, Any]) -> bool:
+    def next(self, number: int, batch: Given) -> bool:
         """Whether to compute a batch. Raises if the finished batches were different ones."""
         if self.path is None:
             return True
@@ -265,7 +267,7 @@ class Progress:
         output.commit()
 
 
-def shown(batches: Iterable[Any], progress: bool) -> Iterator[Any]:
+def shown(batches: Iterable[Given], progress: bool) -> Iterator[Given]:
     """The batches, with a progress bar on a terminal."""
     if progress and sys.stderr.isatty():
         try:

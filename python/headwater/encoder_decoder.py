@@ -21,6 +21,7 @@ from .arguments import OptionWords, refuse, spelled_out, split
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .generated import places_of, prompt_of, within
+from .kinds import ArrayIn, DType, Figure, Mask
 from .protocols import Recorded, WithThreeStacks
 from .top import largest
 from .saved import Saved
@@ -44,7 +45,7 @@ class EncoderDecoder(Saved):
         self.source_tokens, self.target_tokens, self.options = source_tokens, target_tokens, options
         self.notes = notes
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> NumPyArray:
         """[t, t + s]: target tokens, then source tokens."""
         return np.concatenate([to_numpy(self.target), to_numpy(self.source)], axis=1).astype(dtype or np.float32)
 
@@ -80,7 +81,7 @@ class EncoderDecoder(Saved):
         from .html import lines
         return lines("target tokens over the source", self.target_tokens, to_numpy(self.source), self.source_tokens)
 
-    def plot(self) -> Any:
+    def plot(self) -> Figure:
         """A matplotlib figure: target tokens over the source, and over the target."""
         from .plot import draw, pyplot, show
         figure, axes = pyplot().subplots(1, 2, figsize=(14, 6), layout="constrained")
@@ -98,9 +99,9 @@ class EncoderDecoder(Saved):
 
 @spelled_out
 def encoder_decoder(output: WithThreeStacks | Recorded, *, source_tokens: Sequence[str] | None = None,
-                    target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
-                    decoder_attention_mask: Any = None, item: int | None = None, beam_indices: Any = None,
-                    call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
+                    target_tokens: Sequence[str] | None = None, attention_mask: Mask | None = None,
+                    decoder_attention_mask: Mask | None = None, item: int | None = None,
+                    beam_indices: ArrayIn | None = None, call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
     """Decoder tokens over target and source tokens, for a capture or a Hugging Face output.
 
     The output has encoder_attentions, decoder_attentions and cross_attentions, and may be that of generate(). The
@@ -154,12 +155,12 @@ def check_shapes(encoder: Sequence[Array], decoder: Sequence[Array], cross: Sequ
                             f"{names[name]}] in all layers; attention within windows cannot be joined with the rest")
 
 
-def keep_of(mask: Any, item: int) -> NumPyArray | None:
+def keep_of(mask: Mask | None, item: int) -> NumPyArray | None:
     """The real positions of an item; None if all are."""
     if mask is None:
         return None
-    mask = to_numpy(mask)
-    return np.flatnonzero(mask[item] if mask.ndim == 2 else mask)
+    real = to_numpy(mask)
+    return np.flatnonzero(real[item] if real.ndim == 2 else real)
 
 
 def joined(steps: Sequence[Sequence[Array]], begins: list[int], places: list[int], square: bool) -> list[NumPyArray]:

@@ -3,14 +3,24 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Sequence, Unpack
+from typing import Any, Callable, Sequence, TypedDict, Unpack, cast
 
 import numpy as np
 
 from . import _engine
 from .arguments import OptionWords, spelled_out, split
 from .arrays import NumPyArray
+from .kinds import AnyPath, DataFrame
 from .values import path_of
+
+
+class Faithfulness(TypedDict):
+    """How much an output changes when tokens are blanked out in the order of a method."""
+
+    comprehensiveness: float
+    sufficiency: float
+    area: float
+    curve: list[float]
 
 
 class Evaluation:
@@ -39,8 +49,8 @@ class Evaluation:
         self.correlation = {against: means(table) for against, table in read["correlation"].items()}
         self.truth, self.found = means(truth.get("methods", {})), means(truth.get("found", {}))
         self.chance: float | None = truth["chance"]["mean"][0] if truth else None
-        self.faithfulness: dict[str, dict[str, Any]] = {
-            method: {name: value if name == "curve" else value["mean"][0] for name, value in one.items()}
+        self.faithfulness = {
+            method: cast(Faithfulness, {name: value if name == "curve" else value["mean"][0] for name, value in one.items()})
             for method, one in read.get("faithfulness", {}).items()}
         self.methods: list[str] = list(next(iter(self.correlation.values()), self.truth))
 
@@ -54,11 +64,11 @@ class Evaluation:
         """The JSON that `headwater evaluate ... -o x.json` writes."""
         return self._results.json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json .npz .png .svg .pdf or .html, by the ending."""
         self._results.save(os.fspath(path))
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A table with a line for each mean: table, method, layer (-1: all at once), mean, deviation, count."""
         import pandas
         lines = []
@@ -101,7 +111,7 @@ def numbers(values: list[float | None]) -> NumPyArray:
 
 
 @spelled_out
-def evaluate(model: str | os.PathLike[str], examples: str | os.PathLike[str] | None = None, *, against: str | None = None,
+def evaluate(model: AnyPath, examples: AnyPath | None = None, *, against: str | None = None,
              methods: Sequence[str] = (), filter: str = "", limit: int | None = None, faithfulness: bool = False,
              ignore_code: bool = False, progress: Callable[[int, int], None] | None = None,
              **words: Unpack[OptionWords]) -> Evaluation:

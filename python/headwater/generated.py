@@ -15,11 +15,12 @@ from typing import Any, Mapping, Sequence, Unpack
 import numpy as np
 
 from . import _engine
-from .arguments import (OPTIONS, OptionWords, WritingWords, layers_text, make_options, offset_pairs, refuse, spelled_out,
+from .arguments import (OPTIONS, Layers, OptionWords, WritingWords, layers_text, make_options, offset_pairs, refuse, spelled_out,
                         split)
 from .arrays import Array, Kind, NumPyArray, fused_on_cpu, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .kinds import AnyPath, ArrayIn, DType, Figure, Grid, Ids, Mask, Offsets
 from .printed import Printed
 from .protocols import Recorded, WithAttentions
 from .top import largest
@@ -74,7 +75,7 @@ class Generation(Printed):
                               np.ascontiguousarray(to_numpy(self.M), dtype=np.float32), self.notes)
         return results
 
-    def image(self, s: int, k: int = 0, *, grid: Sequence[int] | None = None) -> ImageAttribution:
+    def image(self, s: int, k: int = 0, *, grid: Grid | None = None) -> ImageAttribution:
         """Image k of the prompt: how much of generated token s comes from each of its patches.
 
         `grid` is (rows, columns), for models whose grids headwater does not know.
@@ -86,7 +87,7 @@ class Generation(Printed):
         """M of the last layer, [n, m], or the relevance."""
         return self.M[:, :, -1] if self.relevance is None else self.relevance
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> NumPyArray:
         array = to_numpy(self.M) if self.relevance is None else self.relevance
         return array.astype(dtype) if dtype is not None else array
 
@@ -113,7 +114,7 @@ class Generation(Printed):
                         "choose another")
         return largest(to_numpy(self.values[s]), self._inputs(), k, filter)
 
-    def words(self, offsets: Any = None) -> Generation:
+    def words(self, offsets: Offsets | None = None) -> Generation:
         """The text by words: columns of a prompt word's pieces are added, rows of a generated word's averaged.
 
         `offsets` are the tokenizer's offset_mapping of the prompt, without padding. Without them, and for generated
@@ -133,7 +134,7 @@ class Generation(Printed):
         span = self.options.get("span")
         return self.generated if not span else ["".join(self.generated[slice(*span)])]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
         self._record().save(os.fspath(path))
 
@@ -153,7 +154,7 @@ class Generation(Printed):
         """All of the result as JSON."""
         return self._record().json()
 
-    def plot(self, *, title: str = "generated tokens over the prompt") -> Any:
+    def plot(self, *, title: str = "generated tokens over the prompt") -> Figure:
         """A matplotlib figure: prompt tokens along x, generated tokens along y."""
         from .plot import draw, pyplot, show
         size = min(16, 4 + 0.3 * len(self.prompt)), min(14, 2 + 0.3 * len(self.generated))
@@ -171,23 +172,22 @@ class Generation(Printed):
 
 
 @spelled_out
-def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: str | None = None,
-             ids: Sequence[int] | None = None, continuation: str | None = None, count: int | None = None,
+def generate(model: AnyPath, prompt: str | None = None, *, text: str | None = None,
+             ids: Ids | None = None, continuation: str | None = None, count: int | None = None,
              temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
              stop: str | int | Sequence[str | int] = (), ignore_end: bool = False, position: str = "predicting",
-             method: str = "rollout", rule: str | None = None, span: Any = None, score: str = "logit",
+             method: str = "rollout", rule: str | None = None, span: Layers | None = None, score: str = "logit",
              ignore_code: bool = False, **words: Unpack[OptionWords]) -> Generation:
     """Lets a model directory, or a model that ships, continue `prompt`, and attributes each new token to the prompt.
 
-    A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may be
-    left out. It writes at most `count` tokens, by default 20; greedy at temperature 0. Give `ids` instead of a prompt
-    or text if you have them. `continuation` is text that exists already: it is attributed, and nothing is sampled.
-    `stop` lists tokens, by word or id, that end the text as the model's own end token does. `position` is 'predicting'
-    (the token before) or 'own'. Options: fuse or head, residual, empty, divide, layers. `method` 'relevance' gives the
-    signed relevance of each earlier token instead, by `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range)
-    takes those generated tokens as one target. `score` says what of each token is explained: its 'logit', or its
-    'log-probability', which sets it against all other words. `ignore_code` as in `headwater.open`. Raises
-    headwater.Error.
+    A model with an encoder (T5, BART) reads the source `text` first, and its target starts with `prompt`, which may
+    be left out. It writes at most `count` tokens, by default 20; greedy at temperature 0. `ids` may replace a prompt
+    or text. `continuation` is text that exists already: it is attributed, and nothing is sampled. `stop` lists
+    tokens, by word or id, that end the text as the model's own end token does. `position` is 'predicting' (the token
+    before) or 'own'. Options: fuse or head, residual, empty, divide, layers. `method` 'relevance' gives the signed
+    relevance of each earlier token instead, by `rule` 'frozen' or 'attnlrp'; `span` (as 'j:i', slice or range) takes
+    those generated tokens as one target. `score` says what of each token is explained: its 'logit', or its 'log-
+    probability', which sets it against all other words. `ignore_code` as in `headwater.open`. Raises headwater.Error.
     """
     if not isinstance(prompt, str) and len(text_list("prompt", prompt)) > 1:
         raise Error(f"`prompt` {prompt!r}: has several texts, expected one; headwater.generate_all takes several")
@@ -199,7 +199,7 @@ def generate(model: str | os.PathLike[str], prompt: str | None = None, *, text: 
 
 
 @spelled_out
-def generate_all(model: str | os.PathLike[str], texts: Sequence[str], **words: Unpack[WritingWords]) -> list[Generation]:
+def generate_all(model: AnyPath, texts: Sequence[str], **words: Unpack[WritingWords]) -> list[Generation]:
     """`headwater.generate` of several prompts, or sources of a model with an encoder: a result for each, in order.
 
     Texts are written together: each step takes the next tokens of all of them through one matrix product, which is
@@ -214,9 +214,9 @@ def generate_all(model: str | os.PathLike[str], texts: Sequence[str], **words: U
     return [read(one) for one in results]
 
 
-def written(model: str | os.PathLike[str], words: Mapping[str, Any], *, stop: str | int | Sequence[str | int] = (),
+def written(model: AnyPath, words: Mapping[str, Any], *, stop: str | int | Sequence[str | int] = (),
             ignore_end: bool = False, position: str = "predicting", method: str = "rollout", rule: str | None = None,
-            span: Any = None, continuation: str | None = None, count: int | None = None,
+            span: Layers | None = None, continuation: str | None = None, count: int | None = None,
             **more: Any) -> list[_engine.Results]:
     """The texts that the engine writes. Raises headwater.Error for words that do not go together."""
     options, _ = split(words)
@@ -258,9 +258,9 @@ def read(results: _engine.Results) -> Generation:
 
 
 @spelled_out
-def generation(output: WithAttentions | Recorded | Sequence[Any], *, prompt: Sequence[str] | None = None,
-               generated: Sequence[str] | None = None, attention_mask: Any = None, item: int | None = None,
-               position: str = "predicting", beam_indices: Any = None, call: int | None = None,
+def generation(output: WithAttentions | Recorded | Sequence[Sequence[Array]], *, prompt: Sequence[str] | None = None,
+               generated: Sequence[str] | None = None, attention_mask: Mask | None = None, item: int | None = None,
+               position: str = "predicting", beam_indices: ArrayIn | None = None, call: int | None = None,
                **words: Unpack[OptionWords]) -> Generation:
     """M of a capture of generate(), or of what generate(output_attentions=True, return_dict_in_generate=True) returned.
 
@@ -295,7 +295,7 @@ def check_position(position: str) -> None:
         raise Error(f"unknown position '{position}'; there are predicting and own")
 
 
-def places_of(beam_indices: Any, item: int | None, steps: int, rows: int) -> list[int]:
+def places_of(beam_indices: ArrayIn | None, item: int | None, steps: int, rows: int) -> list[int]:
     """The row of each step that made a text. Beam search moves texts between rows and ends some early."""
     if beam_indices is None:
         return [within(item, rows)] * steps
@@ -315,7 +315,7 @@ def within(item: int | None, items: int) -> int:
     return range(items)[item]
 
 
-def prompt_of(places: list[int], rows: int, each: Any) -> int:
+def prompt_of(places: list[int], rows: int, each: Array) -> int:
     """The entry for a text in `each`, which has one for each prompt or for each row of a step.
 
     The rows of one prompt lie side by side.
@@ -324,7 +324,7 @@ def prompt_of(places: list[int], rows: int, each: Any) -> int:
     return places[0] * prompts // rows
 
 
-def mask_of(attention_mask: Any, item: int, length: int) -> NumPyArray | None:
+def mask_of(attention_mask: Mask | None, item: int, length: int) -> NumPyArray | None:
     if attention_mask is None:
         return None
     mask: NumPyArray = to_numpy(attention_mask) != 0

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Mapping
 
 import numpy as np
 
@@ -93,9 +93,9 @@ def lines(title: str, outputs: list[str], values: NumPyArray, inputs: list[str],
     return f"<div><b>{html.escape(title)}</b><table>{rows}</table>{rest}</div>"
 
 
-def numbers(title: str, rows: dict[str, Any]) -> str:
+def numbers(title: str, rows: Mapping[str, object]) -> str:
     """A table of names and numbers."""
-    def shown(value: Any) -> str:
+    def shown(value: object) -> str:
         return f"{value:.4f}" if isinstance(value, float) else html.escape(str(value))
 
     cells = "".join(f"<tr><td>{html.escape(name)}</td><td>{shown(value)}</td></tr>" for name, value in rows.items())

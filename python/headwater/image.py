@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Sequence
 
 import numpy as np
 
 from . import _engine
 from .arrays import NumPyArray
 from .errors import Error
+from .kinds import ArrayIn, DType, Figure, Grid
 from .saved import Saved
 from .values import whole
 
@@ -58,7 +58,7 @@ class ImageAttribution(Saved):
 
     def __init__(self, values: NumPyArray, place: ImageTokens, output: str, method: str, target: str | None = None):
         self.values, self.place, self.output, self.method, self.target = values, place, output, method, target
-        self.picture: Any = None
+        self.picture: NumPyArray | None = None
         self.notes = edge_notes(np.abs(values) if self.has_signs else values)
 
     @property
@@ -69,9 +69,10 @@ class ImageAttribution(Saved):
     @property
     def title(self) -> str:
         """What the values explain: an output token, or the target of relevance."""
-        return f"{self.method} of {self.output}" if self.target is None else f"{self.method} for '{self.target}'"
+        return f"{self.method} of {_engine.labels([self.output])[0]}" if self.target is None else \
+            f"{self.method} for '{self.target}'"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> NumPyArray:
         return self.values.astype(dtype) if dtype is not None else self.values
 
     @property
@@ -90,7 +91,7 @@ class ImageAttribution(Saved):
                            "output": self.output, **target, "values": self.values.tolist(), "notes": self.notes},
                           ensure_ascii=False)
 
-    def over(self, picture: Any) -> ImageAttribution:
+    def over(self, picture: ArrayIn) -> ImageAttribution:
         """The same with a picture to lay it over: whatever NumPy reads as [height, width, 3] or [height, width]."""
         array = np.asarray(picture)
         if array.ndim not in (2, 3):
@@ -99,7 +100,7 @@ class ImageAttribution(Saved):
         other.picture = array
         return other
 
-    def plot(self) -> Any:
+    def plot(self) -> Figure:
         """A matplotlib figure: the patches over the picture, a panel for each frame."""
         from .plot import pyplot, show
         frames = self.values if self.values.ndim == 3 else self.values[None]
@@ -144,7 +145,7 @@ def edge_notes(values: NumPyArray) -> list[str]:
 
 
 def image_of(values: NumPyArray, places: list[ImageTokens], k: int, output: str, method: str,
-             target: str | None = None, given: Sequence[int] | None = None) -> ImageAttribution:
+             target: str | None = None, given: Grid | None = None) -> ImageAttribution:
     """Image k of a row of values, in its own grid or the one that is given."""
     if not -len(places) <= k < len(places):
         there = f"expected 0 to {len(places) - 1}" if places else "headwater found none in the input"

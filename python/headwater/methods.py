@@ -9,6 +9,7 @@ from . import _engine, arrays
 from .arguments import (ASKED, DEFAULTS, NOT_BY_HEAD, NOT_OF_METRICS, NOT_OF_RAW, OPTIONS, READING, ModelWords, RunWords,
                         SourceWords, Words, make_options, one_row, refuse, row_words, spelled_out, split)
 from .errors import Error
+from .kinds import Target, Texts
 from .protocols import Recorded
 from .result import Attribution, Comparison, Metrics
 from .source import Attention, Source, layers_of, open, open_path
@@ -137,7 +138,7 @@ def flow(attention: Attention, *, column: int | None = None, by_layer: bool = Fa
 
 
 @spelled_out
-def gradient(attention: Attention, *, target: Any = "best", against: str | int = "", rule: str = "gradient",
+def gradient(attention: Attention, *, target: Target = "best", against: str | int = "", rule: str = "gradient",
              layer: int | None = None, **words: Unpack[Words]) -> Attribution:
     """Gradient x attention for an output of a model: [n, n].
 
@@ -160,7 +161,7 @@ def gradient(attention: Attention, *, target: Any = "best", against: str | int =
 
 
 @spelled_out
-def relevance(attention: Attention, *, target: Any = "best", against: str | int = "", rule: str = "frozen",
+def relevance(attention: Attention, *, target: Target = "best", against: str | int = "", rule: str = "frozen",
               row: int | str | None = None, by_layer: bool = False, heads: bool = False, edges: int | None = None,
               steps: int | None = None, baseline: str | int = "", **words: Unpack[ModelWords]) -> Attribution:
     """Which input tokens an output of a model comes from, for and against: [n], signed; [B, n] for a batch.
@@ -246,7 +247,7 @@ def compare(attention: Attention, other: Attention | None = None, *, by: str | N
 
 
 @spelled_out
-def run(model: Attention, text: str | Sequence[str] | None = None, *, method: str = "rollout",
+def run(model: Attention, text: Texts | None = None, *, method: str = "rollout",
         **words: Unpack[RunWords]) -> Attribution:
     """Runs a model directory, or a model that ships, on a text and returns its attribution.
 

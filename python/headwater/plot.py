@@ -1,26 +1,32 @@
 """Figures with matplotlib, which pip install '.[plot]' brings. Each function returns its figure."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Sequence, cast
 
 import numpy as np
 
 from . import _engine
-from .arrays import to_numpy
+from .arrays import NumPyArray, to_numpy
+from .kinds import Axes, Figure
 
 if TYPE_CHECKING:
+    from matplotlib.image import AxesImage
+
     from .result import Attribution
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
+    """matplotlib.pyplot. Raises ImportError with the line that installs it."""
     try:
-        from matplotlib import pyplot as plt
+        import matplotlib.pyplot
     except ImportError as missing:
         raise ImportError("figures need matplotlib: pip install '.[plot]', in the folder of headwater") from missing
-    return plt
+    found: ModuleType = matplotlib.pyplot
+    return found
 
 
-def show(figure: Any) -> Any:
+def show(figure: Figure) -> Figure:
     """Opens a window if matplotlib's backend has one; else closes the figure, so that a notebook shows what is returned
     once and nothing piles up. The figure can be saved either way.
     """
@@ -41,8 +47,8 @@ def interactive_backends() -> list[str]:
     return list(backend_registry.list_builtin(BackendFilter.INTERACTIVE))
 
 
-def draw(ax: Any, values: Any, columns: Sequence[str], rows: Sequence[str], *, vmax: float | None = None,
-         bar: str = "", most: int = 48, signs: bool = False) -> Any:
+def draw(ax: Axes, values: NumPyArray, columns: Sequence[str], rows: Sequence[str], *, vmax: float | None = None,
+         bar: str = "", most: int = 48, signs: bool = False) -> AxesImage:
     """Draws a viridis map on `ax`, with at most `most` labels on each side; of signed values, red and blue."""
     if signs:
         vmax = float(np.abs(values).max()) or 1.0 if vmax is None else vmax
@@ -66,12 +72,14 @@ def row_names(result: Attribution) -> list[str]:
 
 def name_of(result: Attribution) -> str:
     """The method and, for relevance, its target."""
-    return result.method if result.relevance is None else f"relevance for '{result.relevance['target']['name']}'"
+    if result.relevance is None:
+        return result.method
+    return f"relevance for '{_engine.labels([result.relevance['target']['name']])[0]}'"
 
 
-def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vmax: float | None = None) -> Any:
+def heatmap(result: Attribution, *, title: str | None = None, ax: Axes | None = None,
+            vmax: float | None = None) -> Figure:
     """The figure of one result: [rows, n], or layers x tokens for one row by layer."""
-    plt = pyplot()
     values = to_numpy(result.values)
     names = row_names(result)
     if result.by_layer and values.ndim == 2:
@@ -79,20 +87,19 @@ def heatmap(result: Attribution, *, title: str | None = None, ax: Any = None, vm
     elif result.by_layer:
         values = values[-1]
     values = np.atleast_2d(values)
-    own = ax is None
-    if own:
-        size = min(4 + 0.25 * values.shape[1], 16)
-        _, ax = plt.subplots(figsize=(size, min(2 + 0.25 * values.shape[0], 14)), layout="constrained")
+    size = min(4 + 0.25 * values.shape[1], 16), min(2 + 0.25 * values.shape[0], 14)
+    axes: Axes = pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
     columns = _engine.labels(result.tokens)
-    draw(ax, values, [columns[j] for j in result.columns] if result.columns else columns, names, vmax=vmax,
+    draw(axes, values, [columns[j] for j in result.columns] if result.columns else columns, names, vmax=vmax,
          bar="red: for, blue: against" if result.has_signs else result.method, signs=result.has_signs)
-    ax.set_xlabel("input tokens")
-    ax.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
-    ax.set_title(title if title is not None else result.label or name_of(result))
-    return show(ax.figure) if own else ax.figure
+    axes.set_xlabel("input tokens")
+    axes.set_ylabel("output tokens" if not (result.by_layer and to_numpy(result.values).ndim == 2) else "")
+    axes.set_title(title if title is not None else result.label or name_of(result))
+    figure = cast(Figure, axes.figure)  # or a part of one, where the caller's axes are there
+    return show(figure) if ax is None else figure
 
 
-def panels(results: Sequence[Attribution], *, title: str = "") -> Any:
+def panels(results: Sequence[Attribution], *, title: str = "") -> Figure:
     """Results side by side on one scale, at most four in a line."""
     plt = pyplot()
     across = min(4, len(results))

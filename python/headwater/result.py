@@ -13,17 +13,18 @@ from .arithmetic import Arithmetic
 from .arrays import Array, Kind, NumPyArray, same_values, to_numpy
 from .errors import Error
 from .image import ImageAttribution, ImageTokens, image_of
+from .kinds import AnyPath, Axes, DataFrame, DType, Figure, Grid, Offsets, Row
 from .printed import Printed
 from .rows import rows_within
 from .top import largest
-from .values import whole
+from .values import plain_row, whole
 
 
 class Attribution(Printed, Arithmetic):
     """How much of each output token comes from each input token.
 
-    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for
-    the layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
+    `values` is [rows, n], or [n] where one row was asked for, with a leading axis for the items of a batch and for the
+    layers of by_layer. If the items differ in length it is a list. It is of the kind that went in (torch on its
     device, JAX, else NumPy), float32, for flow float64. The object itself can be used as an array. `tokens` are the n
     input tokens (for a batch, a list for each item), `rows` the numbers of the output tokens (or ["mean"]),
     `by_layer` the top layers (-1 is the input itself, of relevance), `columns` the input tokens where not all were asked
@@ -50,17 +51,17 @@ class Attribution(Printed, Arithmetic):
         self.by_layer: list[int] = first["by_layer"]
         self.columns: list[int] = first["columns"]
         self.cut: list[tuple[int, int, int, float]] | None = first["cut"]
-        self.tokens: Any = [fact["tokens"] for fact in facts] if batch else first["tokens"]
-        self.rows: Any = [fact["rows"] for fact in facts] if batch else first["rows"]
+        self.tokens: list[Any] = [fact["tokens"] for fact in facts] if batch else first["tokens"]
+        self.rows: list[Any] = [fact["rows"] for fact in facts] if batch else first["rows"]
         self.relevance: Any = [known(fact["relevance"]) for fact in facts] if batch else known(first["relevance"])
-        self.heads: Any = self._extra("heads", len(facts))
-        self.edges: Any = self._extra("edges", len(facts))
+        self.heads: Array = self._extra("heads", len(facts))
+        self.edges: Array = self._extra("edges", len(facts))
         self._images = list(images)  # of each item
         self._told = list(notes)  # notes that the engine does not have
         self.notes: list[str] = list(dict.fromkeys([*(note for fact in facts for note in fact["notes"]), *notes]))
         self.values: Array = self._collect(facts) if values is None else values
 
-    def _extra(self, name: str, count: int) -> Any:
+    def _extra(self, name: str, count: int) -> Array:
         if (self.relevance[0] if self.batch else self.relevance) is None:
             return None
         found = [self._results.extra(k, name) for k in range(count)]
@@ -86,7 +87,7 @@ class Attribution(Printed, Arithmetic):
 
     # -- an array wherever one is wanted
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+    def __array__(self, dtype: DType = None, copy: bool | None = None) -> NumPyArray:
         array = to_numpy(self._one_array())
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else array.copy() if copy else array
 
@@ -119,10 +120,10 @@ class Attribution(Printed, Arithmetic):
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Array]:
         return iter(self.values)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array:
         return self.values[index]
 
     # -- equality
@@ -171,16 +172,14 @@ class Attribution(Printed, Arithmetic):
         """
         return self._record().row_to_show(k if self._k is None else self._k, self._panel)
 
-    def row(self, row: int | str | Sequence[int | str] | None = None) -> NumPyArray:
+    def row(self, row: Row | None = None) -> NumPyArray:
         """One row of `values`, [n]; several of a list, [rows, n].
 
-        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys', 'keys#2'); without it, the row of
-        `shown_row`.
+        A row is its number in `values`, 'cls', 'last', or a word of the text ('keys#2'); by default that of `shown_row`.
         """
         if self.batch:
             raise Error(f"{self.source}: holds a batch, expected one item; take .item(k) first")
-        values = self.matrix()
-        row = row.tolist() if hasattr(row, "tolist") else row  # type: ignore[union-attr]
+        values, row = self.matrix(), plain_row(row)
         wanted = [self.shown_row()] if row is None else \
             [whole("row", one) for one in rows_within(row, self.rows, self.tokens, self.source)]
         for one in wanted:
@@ -191,7 +190,7 @@ class Attribution(Printed, Arithmetic):
         found: NumPyArray = values[wanted[0] if alone else wanted]
         return found
 
-    def image(self, k: int = 0, *, row: int | str | None = None, grid: Sequence[int] | None = None) -> ImageAttribution:
+    def image(self, k: int = 0, *, row: int | str | None = None, grid: Grid | None = None) -> ImageAttribution:
         """Image k of a vision-language model: the values of its patches in one row, as rows x columns of the image.
 
         `row` counts the rows of `values` (by default that of `shown_row`). `grid` is (rows, columns) where it is not known.
@@ -206,7 +205,7 @@ class Attribution(Printed, Arithmetic):
                         None if target is None else _engine.labels([target])[0], grid)
 
     @property
-    def images(self) -> Any:
+    def images(self) -> list[Any]:
         """The images of a vision-language model: their grids and positions; of a batch, a list for each item."""
         return self._images if self.batch else self._images[self._k or 0] if self._images else []
 
@@ -224,7 +223,7 @@ class Attribution(Printed, Arithmetic):
             raise Error(f"`row` {row}: is several rows, expected one; ask for them one by one")
         return largest(values, names, whole("k", k), filter)
 
-    def words(self, offsets: Any = None) -> Attribution:
+    def words(self, offsets: Offsets | None = None) -> Attribution:
         """The result by words: columns of a word's pieces are added, its rows averaged.
 
         `offsets` are the tokenizer's offset_mapping without padding: pieces without a gap between them are one word.
@@ -246,16 +245,16 @@ class Attribution(Printed, Arithmetic):
         """The JSON that `headwater ... -o x.json` writes; of a batch, a list."""
         return self._record().json(item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
-    def save(self, path: str | os.PathLike[str], *, filter: str = "", renormalise: bool = False) -> None:
+    def save(self, path: AnyPath, *, filter: str = "", renormalise: bool = False) -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending. The pictures of a batch are numbered."""
         self._record().save(os.fspath(path), item=self._k, filter=filter, renormalise=renormalise, list=self.batch)
 
-    def plot(self, *, item: int = 0, title: str | None = None, ax: Any = None) -> Any:
+    def plot(self, *, item: int = 0, title: str | None = None, ax: Axes | None = None) -> Figure:
         """A matplotlib figure of the values: input tokens along x, output tokens along y."""
         from .plot import heatmap
         return heatmap(self.item(item) if self.batch else self, title=title, ax=ax)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """A table with a line for each value: item, layer, row, output, column, input, value."""
         from .convert import to_pandas
         return to_pandas(self)
@@ -306,11 +305,11 @@ class Comparison(Printed):
         """The JSON that `headwater compare ... -o x.json` writes."""
         return self._results.json(filter=filter)
 
-    def save(self, path: str | os.PathLike[str], *, filter: str = "") -> None:
+    def save(self, path: AnyPath, *, filter: str = "") -> None:
         """Writes .json .npy .npz .png .svg .pdf or .html, by the ending."""
         self._results.save(os.fspath(path), filter=filter)
 
-    def plot(self) -> Any:
+    def plot(self) -> Figure:
         """A matplotlib figure with all panels on one scale."""
         from .plot import panels
         return panels(self.panels, title=f"by {self.by}")
@@ -319,7 +318,7 @@ class Comparison(Printed):
         """The k largest values of each panel, by its label."""
         return {panel.label: panel.top(k, row=row, filter=filter) for panel in self.panels}
 
-    def words(self, offsets: Any = None) -> Comparison:
+    def words(self, offsets: Offsets | None = None) -> Comparison:
         """All panels by words, as `Attribution.words` has them, and their agreement by words.
 
         Raises headwater.Error for a comparison by method: the flows to the pieces of a word do not add up.
@@ -327,7 +326,7 @@ class Comparison(Printed):
         return Comparison(self._results.words(0, offsets=offset_pairs(offsets)), self._kind, self.by,
                           one_row=self._one_row)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """The tables of all panels, with a first column `panel`."""
         from .convert import to_pandas
         return to_pandas(self)
@@ -395,6 +394,6 @@ class Metrics(dict[str, Any]):
         """The numbers, options and notes as JSON."""
         return self._results.json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json .npz or .html, by the ending."""
         self._results.save(os.fspath(path))

@@ -1,16 +1,18 @@
 """Rows of a result by the words of its text."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Sequence, cast
 
 from .arguments import make_options
 from .errors import Error
+from .kinds import Row
 
 
-def rows_within(row: Any, rows: Sequence[int | str], tokens: Sequence[str], name: str) -> list[int]:
+def rows_within(row: Row, rows: Sequence[int | str], tokens: Sequence[str], name: str) -> list[int]:
     """Which of a result's rows a word, or several words and numbers of rows, are."""
     wanted: list[int] = []
-    for one in row if isinstance(row, (list, tuple, range)) else [row]:
+    each: Sequence[int | str] = row if isinstance(row, (list, tuple, range)) else [cast(int | str, row)]
+    for one in each:
         if not isinstance(one, str):
             wanted.append(one)
             continue

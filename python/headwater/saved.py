@@ -10,6 +10,7 @@ import numpy as np
 from . import _engine
 from .arrays import NumPyArray
 from .errors import Error
+from .kinds import AnyPath, Figure
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -63,11 +64,11 @@ class Saved:
         """All of the result as JSON."""
         raise NotImplementedError
 
-    def plot(self) -> Any:
+    def plot(self) -> Figure:
         """A matplotlib figure."""
         raise NotImplementedError
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json .npy .npz .png .svg or .pdf, by the ending. Pictures need matplotlib."""
         writers: dict[str, Callable[[Output], None]] = {
             ".json": lambda output: write_text(output, self.to_json()),

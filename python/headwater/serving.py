@@ -4,7 +4,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence, TypeAlias
 
 from . import _engine
 from .errors import Error
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .protocols import TextTokenizer
 
 USUAL_PORT = 8020
+Progress: TypeAlias = Callable[[str, int, int], bool]  # what, how many are done, of how many: whether to go on
 
 
 class Server:
@@ -100,7 +101,7 @@ class Cancelled(Exception):
     """Nobody is waiting for the answer any more."""
 
 
-def check(progress: Any, what: str, done: int, total: int) -> None:
+def check(progress: Progress, what: str, done: int, total: int) -> None:
     """Says how far the work is, and ends it if nobody waits."""
     if not progress(what, done, total):
         raise Cancelled

@@ -12,8 +12,9 @@ from .arguments import DEFAULTS, OF_CAPTURES
 from .arrays import Array, Kind, NumPyArray, common_device, for_engine, is_array, on_cpu, refuse_unreadable, to_numpy
 from .errors import Error
 from .image import ImageTokens
+from .kinds import AnyPath, Ids, Images, Mask, Texts, Tokens
 from .values import id_list, image_paths, readable, text_list
-from .protocols import Computed, DLPackArray, Recorded, WithAttentions
+from .protocols import Computed, DLPackArray, Indexed, Recorded, WithAttentions, WithLogits, WithStates
 
 
 class Source:
@@ -64,7 +65,7 @@ class Source:
         return f"<headwater.Source {self.name}: {len(self)} item(s), {self.reading}>"
 
 
-Attention: TypeAlias = (str | os.PathLike[str] | NumPyArray | DLPackArray | Sequence[Any] | Mapping[str, Any]
+Attention: TypeAlias = (AnyPath | NumPyArray | DLPackArray | Sequence[Any] | Mapping[str, Any]
                         | WithAttentions | Recorded | Source)
 
 
@@ -73,13 +74,11 @@ def models() -> dict[str, Path]:
     return {name: Path(folder) for name, folder in _engine.models().items()}
 
 
-def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_mask: Any = None, axes: str = "",
-         sums: str = "checked", nan: str = "error", text: str | Sequence[str] | None = None, prompt: str | Sequence[str] | None = None,
-         text_pair: str | None = None, ids: Sequence[int] | None = None,
-         image: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
-         against_text: str | None = None, against_image: str | os.PathLike[str] | None = None, truncate: bool = False,
-         ignore_code: bool = False, name: str | None = None, stack: str | None = None, call: int | None = None, missing: str = "error",
-         repeated: str = "error") -> Source:
+def open(source: Attention, *, tokens: Tokens | None = None, attention_mask: Mask | None = None, axes: str = "",
+         sums: str = "checked", nan: str = "error", text: Texts | None = None, prompt: Texts | None = None,
+         text_pair: str | None = None, ids: Ids | None = None, image: Images | None = None, against_text: str | None = None,
+         against_image: AnyPath | None = None, truncate: bool = False, ignore_code: bool = False, name: str | None = None,
+         stack: str | None = None, call: int | None = None, missing: str = "error", repeated: str = "error") -> Source:
     """Opens a path, arrays, a list of layers, the output of a Hugging Face model, or a model directory.
 
     Arrays are [n, n], [L, n, n], [L, H, n, n] or [L, B, H, n, n]; a list has one array a layer, each [n, n],
@@ -96,7 +95,7 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     """
     if isinstance(source, Source):
         return source
-    inputs_of_model = dict(text=text, prompt=prompt, text_pair=text_pair, ids=ids, image=image,
+    inputs_of_model: dict[str, Any] = dict(text=text, prompt=prompt, text_pair=text_pair, ids=ids, image=image,
                            against_text=against_text, against_image=against_image)
     if isinstance(source, Recorded):
         for word, value in (inputs_of_model | dict(axes=axes or None)).items():
@@ -130,9 +129,10 @@ def open(source: Attention, *, tokens: Sequence[Any] | None = None, attention_ma
     return made
 
 
-def open_path(path: str, *, text: Any = None, prompt: Any = None, text_pair: Any = None, ids: Any = None,
-              image: Any = None, against_text: Any = None, against_image: Any = None, truncate: bool = False, ignore_code: bool = False,
-              tokens: Any = None, axes: str = "", sums: str = "checked", nan: str = "error") -> Source:
+def open_path(path: str, *, text: Texts | None = None, prompt: Texts | None = None, text_pair: str | None = None,
+              ids: Ids | None = None, image: Images | None = None, against_text: str | None = None,
+              against_image: AnyPath | None = None, truncate: bool = False, ignore_code: bool = False,
+              tokens: Tokens | None = None, axes: str = "", sums: str = "checked", nan: str = "error") -> Source:
     """A file or a model. A model without an input has no items."""
     texts, prompts = text_list("text", text), text_list("prompt", prompt)
     for word, one in (("text_pair", text_pair), ("against_text", against_text)):
@@ -141,7 +141,7 @@ def open_path(path: str, *, text: Any = None, prompt: Any = None, text_pair: Any
                           images=image_paths(image), truncate=truncate, axes=axes,
                           tokens=[readable("tokens", str(token)) for token in tokens or []], prompts=prompts,
                           ignore_code=ignore_code, against_text=against_text,
-                          against_image=against_image and os.fspath(against_image), **read_words(sums, nan))
+                          against_image=None if against_image is None else os.fspath(against_image), **read_words(sums, nan))
     given = text is not None or prompt is not None or ids is not None or image is not None
     several = not all(isinstance(one, (str, type(None))) for one in (text, prompt))
     batch = several or isinstance(image, (list, tuple)) if given else None
@@ -180,7 +180,7 @@ def layers_of(given: Any) -> list[Array]:
         attentions = given.get("attentions")
     if attentions is not None:
         given = attentions
-    elif hasattr(given, "logits") or hasattr(given, "last_hidden_state"):
+    elif isinstance(given, (WithLogits, WithStates)):
         raise Error("output: holds no attention, expected outputs.attentions; models return none under sdpa or flash "
                     "attention: use headwater.capture(model), or load the model with attn_implementation='eager' and "
                     "run it with output_attentions=True")
@@ -197,7 +197,7 @@ def layers_of(given: Any) -> list[Array]:
                 "capture; see docs/python.md")
 
 
-def from_layers(layers: list[Array], *, tokens: Any = None, attention_mask: Any = None, axes: str = "",
+def from_layers(layers: list[Array], *, tokens: Tokens | None = None, attention_mask: Mask | None = None, axes: str = "",
                 sums: str = "checked", nan: str = "error", name: str = "memory") -> Source:
     common_device(layers + ([attention_mask] if is_array(attention_mask) and _several(layers) else []), name)
     for layer in layers:
@@ -223,15 +223,15 @@ def spread(lists: list[list[str]], mask: NumPyArray | None) -> list[list[str]]:
     return out
 
 
-def _several(layers: list[Any]) -> bool:
+def _several(layers: list[Array]) -> bool:
     return not all(on_cpu(layer) for layer in layers)
 
 
-def token_lists(tokens: Any) -> list[list[str]]:
+def token_lists(tokens: Tokens | None) -> list[list[str]]:
     """[] for none, one list for all items, or one for each."""
     if tokens is None:
         return []
-    if isinstance(tokens, str) or not hasattr(tokens, "__len__") or not hasattr(tokens, "__getitem__"):
+    if isinstance(tokens, str) or not isinstance(tokens, Indexed):
         raise Error(f"`tokens` {tokens!r}: expected a list of words, or one for each item")
     if len(tokens) == 0:
         return []

@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Callable, Sequence, TypeAlias
 
 import numpy as np
 
-from .arrays import NumPyArray, to_numpy
+from .arrays import Array, NumPyArray, to_numpy
 from .errors import Error
 
-Map = Callable[[str], NumPyArray]  # the fused map of a layer, by the word of the fusion
+Map: TypeAlias = Callable[[str], NumPyArray]  # the fused map of a layer, by the word of the fusion
 
 
 @dataclass
@@ -54,7 +54,7 @@ def whole_rows(steps: Sequence[NumPyArray], begins: Sequence[int], chosen: Seque
     return out
 
 
-def begins_of(steps: Sequence[Any]) -> list[int]:
+def begins_of(steps: Sequence[Sequence[Array]]) -> list[int]:
     """The first position of each step of an output, by the shapes of its attention, [B, H, new, keys]."""
     new, keys = steps[0][0].shape[-2:]
     fixed = keys > new

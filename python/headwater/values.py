@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any
+from typing import Any, Iterable, Mapping
 
 import numpy as np
 
 from .errors import Error
+from .kinds import Images, Row
+from .protocols import Listed
 
 FLAGS = ("by_layer", "every_layer", "normalise", "certify", "cut", "truncate", "ignore_code", "heads", "faithfulness",
          "ignore_end")
@@ -16,12 +18,12 @@ TEXTS = ("preset", "fuse", "order", "empty", "divide", "rule", "axes", "sums", "
          "method", "filter")
 
 
-def checked_values(words: dict[str, Any]) -> dict[str, Any]:
+def checked_values(words: Mapping[str, object]) -> dict[str, Any]:
     """The keywords, with plain numbers and truth values. Raises Error for a value of the wrong kind."""
     return {word: checked_value(word, value) for word, value in words.items()}
 
 
-def checked_value(word: str, value: Any) -> Any:
+def checked_value(word: str, value: object) -> object:
     if value is None:
         return None
     if word in FLAGS:
@@ -45,7 +47,13 @@ def whole(word: str, value: Any) -> int:
         raise Error(f"`{word}` {value!r}: expected a whole number") from None
 
 
-def target_text(word: str, target: Any) -> str:
+def plain_row(row: Row | None) -> Row | None:
+    """A row, or several, as Python's own numbers, where an array or a tensor holds them."""
+    found: Row | None = row.tolist() if isinstance(row, Listed) else row
+    return found
+
+
+def target_text(word: str, target: object) -> str:
     """A target as the engine reads it: a name, or the number of a class or token."""
     if isinstance(target, str):
         return target
@@ -56,21 +64,23 @@ def target_text(word: str, target: Any) -> str:
                     "captures") from None
 
 
-def path_of(what: str, path: Any) -> str:
+def path_of(what: str, path: object) -> str:
     """The name or folder of a model."""
     if not isinstance(path, (str, os.PathLike)):
         raise Error(f"{what}: was given a {type(path).__name__}, expected a model directory, or the name of a model")
     return os.fspath(path)
 
 
-def text_list(word: str, texts: Any) -> list[str]:
+def text_list(word: str, texts: object) -> list[str]:
     """One or several texts."""
     if texts is None:
         return []
-    several: list[Any] = [texts] if isinstance(texts, str) or not hasattr(texts, "__iter__") else list(texts)
-    if not all(isinstance(one, str) for one in several):
-        raise Error(f"`{word}` {texts!r}: expected a string, or a list of strings")
-    return [readable(word, one) for one in several]
+    found = []
+    for one in [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts):
+        if not isinstance(one, str):
+            raise Error(f"`{word}` {texts!r}: expected a string, or a list of strings")
+        found.append(readable(word, one))
+    return found
 
 
 def readable(word: str, text: str) -> str:
@@ -86,21 +96,23 @@ def readable(word: str, text: str) -> str:
 def id_list(ids: Any) -> list[int]:
     """The ids of one text: a list, an array or a tensor, also with an axis for a batch of one."""
     try:
-        array = np.asarray(ids.tolist() if hasattr(ids, "tolist") else list(ids))
+        array = np.asarray(ids.tolist() if isinstance(ids, Listed) else list(ids))
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     array = array[0] if array.ndim == 2 and len(array) == 1 else array
     if array.ndim != 1 or array.size and array.dtype.kind not in "iu":
-        found = f"has shape {list(ids.shape)}" if hasattr(ids, "shape") else f"is {ids!r}"
+        shape = getattr(ids, "shape", None)
+        found = f"is {ids!r}" if shape is None else f"has shape {list(shape)}"
         raise Error(f"`ids`: {found}, expected the numbers of one text's tokens, [n]")
     return [int(one) for one in array]
 
 
-def image_paths(images: Any) -> list[str]:
+def image_paths(images: Images | None) -> list[str]:
     """One or several files of images."""
-    several = images if isinstance(images, (list, tuple)) else [] if images is None else [images]
-    for one in several:
+    paths = []
+    for one in images if isinstance(images, (list, tuple)) else [] if images is None else [images]:
         if not isinstance(one, (str, os.PathLike)):
             raise Error(f"`image`: is of type {type(one).__name__}, expected the path of a PNG or JPEG file; save the picture "
                         "first")
-    return [os.fspath(one) for one in several]
+        paths.append(os.fspath(one))
+    return paths

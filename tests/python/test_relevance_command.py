@@ -37,6 +37,12 @@ def test_a_difference_of_logits_is_the_difference_of_relevances():
     assert relevance("--target", "plural", "--against", "best")["target"]["against"]["name"] == "singular"
 
 
+def test_errors_show_words_without_the_marks_of_a_vocabulary():
+    for method in ("relevance", "gradient"):
+        said = fails(1, method, "facts", "--prompt", STORY, "--target", " to", "--against", "to")
+        assert "--against to is the target itself" in said and "\u0120" not in said
+
+
 def test_layers_heads_and_edges_come_from_the_same_pass():
     plain = relevance("--rule", "attnlrp")
     found = relevance("--rule", "attnlrp", "--by-layer", "--heads", "--edges", "-2")

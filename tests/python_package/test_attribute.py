@@ -158,8 +158,8 @@ def test_rows_that_fail_are_recorded_and_counted(tmp_path):
     assert "1,080 rows, 70 failed" in run(*words, "--strict", status=1).stderr
     table = hw.read(tmp_path / "out")
     errors = table["error"].to_pylist()[1000:1008]
-    for error, part in zip(errors, [None, "no tokens", "no JSON object", "its type is int", "is missing", "'n' is \"many\"",
-                                    "expected at most", "no JSON object"]):
+    for error, part in zip(errors, [None, "no tokens", "not a JSON object", "its type is int", "is missing", "'n' is \"many\"",
+                                    "expected at most", "not a JSON object"]):
         assert error is None if part is None else part in error, error
     assert table["n"].to_pylist()[1000:1008] == [1, 2, None, 3, 4, None, 6, None]
 

@@ -99,7 +99,7 @@ def test_a_run_in_which_every_row_failed_has_failed(attribute, tmp_path):
     (tmp_path / "x.jsonl").write_text('{"text": 1}\n{"text": 2}\n')
     for _ in range(2):  # also when the block is there
         message = attribute(tmp_path / "x.jsonl", status=1)
-        assert "every row failed" in message and "row 0: is no text (its type is int)" in message
+        assert "every row failed" in message and "row 0: is not text (its type is int)" in message
     (tmp_path / "y.jsonl").write_text('{"text": 1}\n{"text": "a dog"}\n')
     assert "1 failed (see column error); 1 block written" in attribute(tmp_path / "y.jsonl", out="some")
 

@@ -87,8 +87,8 @@ def test_parquet_with_other_bytes_than_utf8_fails_in_those_rows_alone(attribute,
 
 
 @pytest.mark.parametrize("row, message", [
-    ({"text": "a dog", "more": "\ud800"}, "column 'more' is no Unicode text"),
-    ({"text": "a dog", "more": ["\ud800"]}, "column 'more' is no Unicode text"),
+    ({"text": "a dog", "more": "\ud800"}, "column 'more' is not Unicode text"),
+    ({"text": "a dog", "more": ["\ud800"]}, "column 'more' is not Unicode text"),
 ])
 def test_half_a_surrogate_in_a_kept_column_fails_in_its_row_alone(attribute, tmp_path, row, message):
     (tmp_path / "x.jsonl").write_text(json.dumps({"text": "the key", "more": "x"}) + "\n" + json.dumps(row) + "\n"
@@ -103,7 +103,7 @@ def test_lists_in_lists_in_lists_are_no_row(attribute, tmp_path):
     (tmp_path / "x.jsonl").write_text('{"text": "the key"}\n{"text": "the key", "x": ' + deep + "]" * 100_000 + "}\n")
     attribute(tmp_path / "x.jsonl")
     errors = hw.read(tmp_path / "out")["error"].to_pylist()
-    assert errors[0] is None and "is no JSON object" in errors[1]
+    assert errors[0] is None and "is not a JSON object" in errors[1]
 
 
 def test_a_model_that_reads_no_texts_is_refused_before_anything_runs(attribute, tmp_path):

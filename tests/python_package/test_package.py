@@ -60,7 +60,16 @@ def test_help_shows_every_keyword_and_says_what_it_is_for():
         assert (function.__doc__ or "").strip(), name
         assert signature.return_annotation is not inspect.Signature.empty, name
     text = pydoc.plain(pydoc.render_doc(hw.rollout))
+    assert "row: Row | None = None" in text and "-> Attribution" in text  # without quotes
     assert all(f"{word}:" in text for word in ("residual", "discard", "layers", "row", "attention_mask", "item"))
+
+
+def test_signatures_say_what_goes_in_and_what_comes_out():
+    for name, function in public():
+        signature = inspect.signature(function)
+        kinds = {word: str(one.annotation) for word, one in signature.parameters.items() if word != "self"}
+        unknown = [word for word, kind in kinds.items() if re.search(r"\bAny\b", kind)]
+        assert not unknown and str(signature.return_annotation) != "Any", (name, unknown)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1025, 10**12, "2", 1.5, None])

@@ -25,6 +25,12 @@ def test_a_result_has_signs_and_says_what_it_sums_to():
     assert hw.run("verb-number", SENTENCE, method="relevance", target="plural") == found
 
 
+def test_figures_name_the_target_without_the_marks_of_the_vocabulary():
+    found = hw.relevance("facts", prompt=STORY, target="box")
+    assert found.relevance["target"]["name"] == "\u0120box"
+    assert found.plot().axes[0].get_title() == "relevance for 'box'"
+
+
 def test_layers_heads_and_edges():
     found = hw.relevance("verb-number", text=SENTENCE, by_layer=True, heads=True, edges=-1)
     n = len(found.tokens)

@@ -21,6 +21,6 @@ def test_negative_patches_are_drawn_against(values):
 
 
 def test_shares_start_at_zero():
-    image = image_of(np.array([0.1, 0.2, 0.3, 0.4]), [PLACE], 0, "cat", "rollout")
+    image = image_of(np.array([0.1, 0.2, 0.3, 0.4]), [PLACE], 0, "\u0120cat", "rollout")  # as the vocabulary spells it
     figure = image.plot()
     assert figure.axes[0].images[-1].get_clim() == (0, 0.4) and figure.get_suptitle() == "rollout of cat"

@@ -130,7 +130,7 @@ def test_intervals_do_not_depend_on_the_scale(scale):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
 def test_what_has_no_mean_is_refused(value):
-    with pytest.raises(hw.Error, match="no numbers"):
+    with pytest.raises(hw.Error, match="not numbers"):
         add_values({}, ["x"], np.zeros(2, np.int64), np.array([1.0, value]))
 
 

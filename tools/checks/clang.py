@@ -1,9 +1,12 @@
-"""clang-format and clang-tidy."""
+"""clang-format, clang-tidy, and whether files include what they use."""
 import json
 import os
+import re
+import shlex
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from . import ROOT, is_cpp, run, tail, tracked
+from . import ROOT, is_cpp, lines, run, tail, tracked
 
 
 def format(report):
@@ -24,38 +27,70 @@ def format(report):
 
 # clang-tidy takes seconds a file: it sees the files of the last change, at most so many.
 MOST = 8
+# A file on its own takes most of a second: those of the last commits, at most so many.
+COMMITS, MOST_ALONE = 20, 40
 
 
-def changed():
-    """Files that differ from the commit before the last, those with the most new lines first."""
-    status, output = run(["git", "diff", "--numstat", "HEAD~1"])
-    if status:  # there is but one commit
+def changed(commits):
+    """Files that the last commits changed, those with the most new lines first."""
+    status, output = run(["git", "diff", "--numstat", f"HEAD~{commits}"])
+    if status:  # there are not so many commits
         return [str(path) for path in tracked()]
     rows = [line.split("\t") for line in output.splitlines()]
     rows = [(int(added), name) for added, _, name in rows if added.isdigit() and (ROOT / name).exists()]
     return [name for _, name in sorted(rows, reverse=True)]
 
 
-def tidy(report):
-    """clang-tidy-14 on the files changed since the commit before the last"""
-    # Configured for clang-tidy alone: a database where each source stands by itself, without headers that g++ precompiled.
+def compiled(report):
+    """The command that compiles each source, by its name: by itself, not in a unity build, and without headers that g++
+    precompiled. None if it cannot be configured."""
     folder = ROOT / "build/tidy"
     status, output = run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DHEADWATER_BENCH=OFF",
                           "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"], timeout=300)
     if status:
         report.fail(tail(output))
-        return
+        return None
     entries = json.loads((folder / "compile_commands.json").read_text())
-    known = {entry["file"] for entry in entries}
-    files = [name for name in changed() if str(ROOT / name) in known]
-    report.note = f"{len(files[:MOST])} of {len(files)} changed files"
+    return {os.path.relpath(entry["file"], ROOT): shlex.split(entry["command"]) for entry in entries}
 
-    def one(name):
-        # A database of g++ may name warnings that clang does not know.
-        return run(["clang-tidy-14", "--quiet", "-p", folder, "--extra-arg=-Wno-unknown-warning-option",
-                    name], timeout=300)
 
+def judged(report, names, command, shown=tail):
+    """Runs a command for each file, side by side, and fails for those that end with another status than 0."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, (status, output) in zip(files, pool.map(one, files[:MOST])):
+        for name, (status, output) in zip(names, pool.map(lambda name: run(command(name), timeout=300), names)):
             if status:
-                report.fail(f"{name}:\n{tail(output)}")
+                report.fail(f"{name}:\n{shown(output)}")
+
+
+def tidy(report):
+    """clang-tidy-14 on the files changed since the commit before the last"""
+    known = compiled(report)
+    if known is None:
+        return
+    files = [name for name in changed(1) if name in known]
+    report.note = f"{len(files[:MOST])} of {len(files)} changed files"
+    # A database of g++ may name warnings that clang does not know.
+    judged(report, files[:MOST], lambda name: ["clang-tidy-14", "--quiet", "-p", ROOT / "build/tidy",
+                                               "--extra-arg=-Wno-unknown-warning-option", name])
+
+
+def alone(report):
+    """C++ files that the last 20 commits changed include what they use: each compiles on its own"""
+    known = compiled(report)
+    if known is None:
+        return
+    sources = {name: name for name in known}
+    for name in known:  # a header is compiled as a source that includes it
+        for line in lines(Path(name)):
+            if found := re.match(r'#include "(.+\.h)"', line):
+                sources.setdefault(found[1], name)
+
+    def command(name):
+        words = known[sources[name]]
+        flags = [word for word in words[1:words.index("-o")] if word != "-fpch-preprocess"]
+        return ["clang++-14", "-fsyntax-only", "-w", *flags, "-x", "c++", name]
+
+    files = [name for name in changed(COMMITS) if name in sources and not name.endswith("-inl.h")]
+    report.note = f"{len(files[:MOST_ALONE])} of {len(files)} changed files"
+    judged(report, files[:MOST_ALONE], command,
+           lambda output: "\n".join(line for line in output.splitlines() if "error: " in line))

@@ -28,7 +28,7 @@ struct Arguments {
   long long weights_row;
   float* out;  // [splits, rows, keys]
   long long out_split, out_row;
-  long long out_part;  // of a map of pairs: from the high parts to the low ones
+  long long out_part;  // of a map of pairs: the distance from high to low parts
   float residual;      // of a map: (1 - residual) F + residual I
   int queries, keys, first;
   int query_begin, query_end;  // the queries that have weights other than 0

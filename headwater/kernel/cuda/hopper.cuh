@@ -1,7 +1,7 @@
 // The matrix units of Hopper: 64 rows of keys, in registers, times a tile of queries in shared memory.
-// wgmma.mma_async runs while the warps do other work; wait_for_products says when its sums are there.
-// Macros: ELEMENT 0 bfloat16, 1 float16; TILE, the queries of a tile: 64 or 128; STAGES, of the ring of
-// tiles that are copied ahead.
+// wgmma.mma_async runs while the warps do other work; wait_for_products waits for its sums.
+// Macros: ELEMENT 0 bfloat16, 1 float16; TILE, the queries of a tile: 64 or 128; STAGES, the tiles in
+// the ring that is copied ahead.
 #pragma once
 
 namespace headwater::kernel::cuda {
@@ -63,7 +63,7 @@ __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned
 __device__ inline void end_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until at most `left` of the begun groups of products are unfinished; `c` is of a finished one.
+/// Waits until at most `left` of the started groups of products are unfinished; `c` is of a finished one.
 template <int left>
 __device__ inline void wait_for_products(float (&c)[TILE / 2]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
@@ -81,7 +81,7 @@ __device__ inline unsigned address(const void* in_shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(in_shared));
 }
 
-/// The place of a tile in the ring, and how often the ring was gone round.
+/// The place of a tile in the ring, and how many times the ring has wrapped around.
 struct Place {
   int stage = 0, round = 0;
   __device__ void next() {
@@ -119,7 +119,7 @@ __device__ inline void wait_for(unsigned barrier, int parity) {
       : "memory");
 }
 
-/// Begins to copy a box of a tensor to shared memory; the barrier counts its bytes.
+/// Starts copying a box of a tensor to shared memory; the barrier counts its bytes.
 __device__ inline void copy_box(unsigned to, const void* map, unsigned barrier, int column, int row,
                                 int head) {
   asm volatile(

@@ -4,7 +4,7 @@
 //   F[i, j] = fuse_h exp(s_hij - lse_hi),  lse_hi = log sum_j exp(s_hij)
 //
 // row() multiplies rows by F without making it, in linear memory; map() makes it, all heads in one
-// pass. Both take heads x queries x keys x size operations, half of it for causal attention.
+// pass. Both take heads x queries x keys x size operations, half of that for causal attention.
 // Nothing is added atomically: the same input gives the same bits every time. The kernels are the
 // .cu files of this folder.
 #pragma once
@@ -26,8 +26,8 @@ struct Fused {
 };
 
 /// One layer on one device; of a batch, [items] comes before the axes of what is given and written.
-/// The caller owns all memory, which is on that device, and keeps it until the stream has passed
-/// the launches. `arguments` holds what describes the layer; the functions set the rest. They throw
+/// The caller owns all memory, which is on that device, and keeps it until the stream has run the
+/// launches. `arguments` holds what describes the layer; the functions set the rest. They throw
 /// Error if a kernel cannot be compiled or started.
 struct Layer {
   int device = 0;
@@ -50,7 +50,7 @@ struct Layer {
     int begin = 0, end = 0;          // the queries that have weights other than 0
     float* parts = nullptr;          // [splits, count, keys]
   };
-  /// The parts of v F. For Reduce::sum it is with the sum of the heads, not their mean.
+  /// The parts of v F. With Reduce::sum, F has the sum of the heads, not their mean.
   void row(const Fused& fused, const float* lse, const Rows& rows) const;
 
   /// v ((1 - residual) F + residual I), where Reduce::sum is the mean: out [count, keys]. Needs as
@@ -61,7 +61,7 @@ struct Layer {
   /// The sum of each row of F, for maximum and minimum of all heads: out [queries]. Of one item.
   void row_sums(Reduce how, const float* lse, float* out) const;
 
-  /// Rows begin ... end - 1 of (1 - residual) F + residual I, where Reduce::sum is the mean: out
+  /// Rows begin ... end - 1 of (1 - residual) F + residual I, where Reduce::sum gives the mean: out
   /// [end - begin, keys].
   void map(const Fused& fused, const float* lse, int begin, int end, float residual,
            float* out) const;

@@ -1,8 +1,8 @@
 // lse[h, i] = log sum_j exp(s_hij), with a sink s_h: log(exp(s_h) + sum_j exp(s_hij)).
 //
-// A block has some queries of one head and goes over the keys that they see. Every thread keeps the
-// largest score so far and the sum relative to it, of its own columns; the four threads of a row
-// combine theirs at the end. Blocks: heads x query tiles x items.
+// A block takes some queries of one head and loops over the keys that they see. Each thread keeps the
+// largest score so far, and the sum relative to it, for its own columns. At the end, the four threads
+// of a row combine theirs. Blocks: heads x query tiles x items.
 #include "scores.cuh"
 #include "tile.cuh"
 
@@ -10,7 +10,7 @@ using namespace headwater::kernel::cuda;
 
 namespace {
 
-// Logarithms to base 2 of sums: 2^top sum.
+// A sum of exponentials, as 2^top sum.
 struct Sum {
   float top = -infinity(), sum = 0;
 

@@ -1,9 +1,9 @@
 // The fused map of all heads in one pass: F[i, j] = fuse_h exp(s_hij - lse_hi), and out =
 // (1 - residual) F + residual I.
 //
-// A block has a tile of the map and goes over the heads; heads x n x n never exists. A tile above
-// the diagonal of a causal map is written as zeros. Blocks: key tiles x query tiles x items. Macros: FUSE 0
-// mean, 1 maximum, 2 minimum; PAIRS 1 writes pairs, 0 float32.
+// A block computes one tile of the map and loops over the heads, so heads x n x n numbers never exist.
+// Tiles above the diagonal of a causal map are written as zeros. Blocks: key tiles x query tiles x
+// items. Macros: FUSE 0 mean, 1 maximum, 2 minimum; PAIRS 1 writes pairs, 0 float32.
 #include "pairs.cuh"
 #include "scores.cuh"
 #include "tile.cuh"

@@ -1,5 +1,5 @@
-// Numbers as pairs: the sum of two bfloat16, which hold 16 bits together. A matrix of pairs has all high
-// parts, then all low ones; its rows begin at even places.
+// Numbers as pairs: each is the sum of two bfloat16, which together hold 16 bits. A matrix of pairs has
+// all high parts, then all low parts; its rows begin at even places.
 #pragma once
 
 namespace headwater::kernel::cuda {
@@ -11,7 +11,7 @@ __device__ inline unsigned as_bfloat16(float left, float right) {
   return both;
 }
 
-/// Writes two numbers side by side; `part` is the way from the high parts to the low ones.
+/// Writes two numbers side by side; `part` is the distance from high to low parts.
 __device__ inline void write_pairs(unsigned short* to, long long part, float left, float right) {
   const unsigned high = as_bfloat16(left, right);
   left -= __uint_as_float(high << 16);

@@ -1,13 +1,13 @@
 // The product of two matrices of pairs, out = left right, with Hopper's matrix units and copy engine.
 //
-// (h + l)(h' + l') is h h' + h l' + l h' but for l l', which is at most 2^-18 of it: three products of
-// bfloat16, summed in float32. Matrix units truncate where others round, so their sums go over 512
-// numbers only, and those are added up with rounding.
+// (h + l)(h' + l') is h h' + h l' + l h' plus l l', which is at most 2^-18 of it and is left out: three
+// products of bfloat16, summed in float32. Matrix units truncate instead of rounding, so each of their
+// sums covers 512 numbers only; these sums are then added with rounding.
 //
-// A block has a tile of 128 x 128. Two groups of four warps have 64 rows of it each; one more warp
-// copies the parts of both matrices ahead. Of triangular matrices only what is not zero is read, and
+// A block computes a tile of 128 x 128. Two groups of four warps compute 64 rows of it each; one more
+// warp copies the parts of both matrices ahead of them. Zeros of triangular matrices are not read, and
 // tiles above the diagonal are not written. Blocks: 16 x ceil(n / 128) x ceil(rows / 2048), in an order
-// in which those that run at the same time share what they read. Macros: STAGES; PAIRS 1 writes pairs,
+// in which blocks that run at the same time share what they read. Macros: STAGES; PAIRS 1 writes pairs,
 // 0 float32.
 #define ELEMENT 0
 #define TILE 128
@@ -19,7 +19,7 @@ using namespace headwater::kernel::cuda;
 
 namespace {
 
-constexpr int depth = 64, sum_length = 512, consumers = 256, copiers = 128;  // one warp of these copies
+constexpr int depth = 64, sum_length = 512, consumers = 256, copiers = 128;  // only one warp of these copies
 constexpr int part_bytes = TILE * depth * 2, row_groups = 16;
 
 struct Shared {
@@ -27,7 +27,7 @@ struct Shared {
   unsigned long long full[STAGES], empty[STAGES];
 };
 
-// A tile of the product, and the numbers that it sums over: k = begin ... end - 1.
+// A tile of the product, and the range that it sums over: k = begin ... end - 1.
 struct Tile {
   int row, column, begin, end;
 };
@@ -48,15 +48,15 @@ __device__ void copy_tiles(const TensorMap& left, const TensorMap& right, Shared
   }
 }
 
-// Describes rows of the right matrix, 64 columns of 128 bytes each, as the copy engine swizzles them:
-// the next 64 columns are half a part further on.
+// Describes rows of the right matrix, 64 columns (128 bytes) each, as the copy engine swizzles them.
+// The next 64 columns are half a part further on.
 __device__ unsigned long long describe_columns(unsigned address) {
   constexpr unsigned long long swizzle_128_bytes = 1ull << 62, eight_rows = 1024 >> 4,
                                next_columns = part_bytes / 2 >> 4;
   return swizzle_128_bytes | eight_rows << 32 | next_columns << 16 | (address & 0x3ffff) >> 4;
 }
 
-// c = a b (sums = 0) or c += a b, for 64 rows, 128 columns and 16 numbers in between.
+// c = a b (sums = 0) or c += a b: 64 rows, 128 columns, sums over 16 numbers.
 __device__ void multiply_parts(float (&c)[TILE / 2], unsigned long long a, unsigned long long b, int sums) {
   asm volatile(
       "{\n"
@@ -126,7 +126,7 @@ __device__ void multiply_tiles(const Product& p, Shared& in, const Tile& tile) {
     for (; k < end; k += depth, at.next()) {
       wait_for(address(&in.full[at.stage]), at.round);
       multiply_stage(sums, in, at.stage, k == begin);
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");  // done with the tile before
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");  // done with the previous tile
       if (k > begin) arrive(address(&in.empty[before]));
       before = at.stage;
     }
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(consumers + copiers, 1)
   extern __shared__ unsigned char memory[];
   // The swizzle of the copy engine repeats every 1024 bytes.
   Shared& in = *reinterpret_cast<Shared*>(memory + (1024 - address(memory) % 1024) % 1024);
-  // The longest sums of a triangle come first.
+  // In a triangle, the longest sums run first.
   const int row = ((gridDim.z - 1 - blockIdx.z) * row_groups + blockIdx.x) * TILE, column = blockIdx.y * TILE;
   if (row >= p.rows || (p.lower && column >= p.first + row + TILE)) return;
   const Tile tile = {row, column, p.lower ? column : 0, p.lower ? min(p.n, p.first + row + TILE) : p.n};
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(consumers + copiers, 1)
     asm volatile("fence.proxy.async;" ::: "memory");
   }
   __syncthreads();
-  // Registers go from those who copy to those who compute.
+  // The warps that copy give registers to those that compute.
   if (threadIdx.x >= consumers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     if (threadIdx.x == consumers) copy_tiles(left, right, in, tile);

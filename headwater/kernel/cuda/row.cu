@@ -1,10 +1,10 @@
-// Rows through a layer without its map: out[r, j] = sum_i weights[r, i] fuse_h exp(s_hij - lse_hi).
-// With STAY keys, a block has a tile of keys and goes over the queries that see them. With STAY queries it
-// is the sum of each row of the fused map instead: out[0, i] = sum_j fuse_h exp(s_hij - lse_hi).
+// Passes rows through a layer without its map: out[r, j] = sum_i weights[r, i] fuse_h exp(s_hij - lse_hi).
+// With STAY keys, a block takes a tile of keys and loops over the queries that see them. With STAY queries,
+// the kernel computes the sum of each row of the fused map: out[0, i] = sum_j fuse_h exp(s_hij - lse_hi).
 //
-// The mean goes head by head, and each of `splits` blocks takes some heads and writes a sum of its
-// own: nothing is added in memory, so the bits are the same every time. Maximum and minimum need all
-// heads of a place at once: the heads are the inner loop, and there is one split.
+// For the mean, each of `splits` blocks takes some heads, one after another, and writes a sum of its
+// own. Nothing is added in memory, so the bits are the same every time. Maximum and minimum need all
+// heads of a place at once, so the heads are the inner loop, and there is one split.
 // Blocks: splits x tiles of keys x items. Macros: ROWS; FUSE 0 sum, 1 maximum, 2 minimum; STAY 0 keys, 1
 // queries.
 #include "scores.cuh"
@@ -14,7 +14,7 @@ using namespace headwater::kernel::cuda;
 
 namespace {
 
-// One step of a block: a head and a tile of what moves.
+// One step of a block: a head, and a tile of the side that moves.
 struct Step {
   int head, first;
 };
@@ -111,7 +111,7 @@ __device__ void probabilities(const Arguments& a, const Shared& in, int stage, S
     }
 }
 
-// A tile of fused probabilities, into the sums of the rows that stay. The tile is summed first: long
+// Adds a tile of fused probabilities to the sums of the rows that stay. The tile is summed first: long
 // sums of floats lose less in two steps.
 __device__ void add(const Shared& in, int stage, const float (&fused)[8][4], float (&sums)[ROWS][2]) {
   const int t = threadIdx.x % 4;

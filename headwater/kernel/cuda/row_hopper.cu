@@ -1,10 +1,10 @@
-// row.cu with Hopper's own instructions: the mean of heads, or one of them, of 16-bit queries and
-// keys without a mask other than causal and window.
+// row.cu with Hopper's own instructions, for the mean of heads or one head, with 16-bit queries and
+// keys and no mask but causal and window.
 //
-// A block has 256 keys of one head. Two groups of four warps have 128 of them each, in registers,
+// A block takes 256 keys of one head. Two groups of four warps hold 128 of them each, in registers,
 // as two blocks of 64; one more warp copies tiles of queries with the copy engine, a few tiles ahead.
-// While the matrix units multiply one block of 64 keys, the warps exponentiate and add up the other:
-// on this chip both take about as long. Blocks: heads x ceil(keys / 256). Macros: see hopper.cuh;
+// While the matrix units multiply one block of 64 keys, the warps exponentiate and add up the other.
+// On this chip, both take about the same time. Blocks: heads x ceil(keys / 256). Macros: see hopper.cuh;
 // SIZE 64 or 128; ROWS; STAGES.
 #define EXTRA 0
 #include "hopper.cuh"
@@ -14,7 +14,7 @@ using namespace headwater::kernel::cuda;
 
 namespace {
 
-constexpr int keys_per_block = 256, consumers = 256, copiers = 128;  // one warp of these copies
+constexpr int keys_per_block = 256, consumers = 256, copiers = 128;  // only one warp of these copies
 constexpr int box_bytes = TILE * 128, boxes = SIZE / 64, tile_bytes = box_bytes * boxes;
 
 struct Shared {
@@ -84,7 +84,7 @@ __device__ void begin(float (&products)[TILE / 2], const unsigned (&keys)[SIZE /
   end_products();
 }
 
-// Products of 64 keys and a tile of queries, into the keys' sums.
+// Adds the products of 64 keys and a tile of queries to the keys' sums.
 template <bool whole>
 __device__ void add(const Arguments& a, const float (&products)[TILE / 2], const float* lses,
                     const float (*weights)[TILE], float scale, int key, int first,
@@ -124,7 +124,7 @@ __device__ void add(const Arguments& a, const float (&products)[TILE / 2], const
 __device__ void add_tile(const Arguments& a, const float (&products)[TILE / 2], const Shared& in,
                          int stage, float scale, int key_block, int first, float (&sums)[ROWS][2]) {
   const int key = key_block + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
-  int begin, end, more;  // the queries that see all keys: of a later key, both ends are later
+  int begin, end, more;  // the queries that see all keys: from where the last key begins to where the first ends
   queries_of(a, key_block + 63, key_block + 64, begin, more);
   queries_of(a, key_block, key_block + 1, more, end);
   if (first >= begin && first + TILE <= end)
@@ -156,7 +156,7 @@ __device__ void sum_tiles(const Arguments& a, Shared& in, int head, int first_ke
   float products[2][TILE / 2], sums[2][ROWS][2] = {};
   Place at;
   int first = begin_query;
-  // Two tiles at a time, so that three of four blocks are exponentiated while others are multiplied.
+  // Two tiles at a time: three of four blocks are then exponentiated while others are multiplied.
   for (; first + TILE < end; first += 2 * TILE, at.next()) {
     const int one = at.stage;
     wait_for(address(&in.full[one]), at.round);
@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(consumers + copiers, 1)
     asm volatile("fence.proxy.async;" ::: "memory");
   }
   __syncthreads();
-  // Registers go from those who copy to those who compute.
+  // The warps that copy give registers to those that compute.
   if (threadIdx.x >= consumers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     if (threadIdx.x < consumers + 32) copy_tiles(a, queries, in, head, begin, end);

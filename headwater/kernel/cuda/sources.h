@@ -1,5 +1,5 @@
-// The kernels in CUDA C++ as text, for the compiler. CMake makes it of the .cu and .cuh files here,
-// and of arguments.h.
+// The kernels as text in CUDA C++, for the compiler. CMake makes it from the .cu and .cuh files
+// here and arguments.h.
 #pragma once
 #include <span>
 

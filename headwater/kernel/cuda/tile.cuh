@@ -1,6 +1,6 @@
-// Tiles of products q k: each warp has 16 rows and all 64 columns, and a thread has rows g and g + 8
-// and columns 2t and 2t + 1 of every eight (g = lane / 4, t = lane % 4), as the matrix units of all
-// chips from 8.0 on lay them out.
+// Tiles of products q k: each warp has 16 rows and all 64 columns. A thread has rows g and g + 8, and
+// columns 2t and 2t + 1 of every eight (g = lane / 4, t = lane % 4): the layout of the matrix units of
+// all chips from 8.0 on.
 // Macros: ELEMENT 0 bfloat16, 1 float16, 2 float32; SIZE of a head; VECTOR: rows begin at multiples
 // of 16 bytes; WARPS.
 #pragma once
@@ -19,7 +19,7 @@ constexpr int depth = (SIZE + 15) / 16 * 16;  // zeros fill the rest
 constexpr int row_size = depth + pad;         // of a tile in shared memory: no two rows in one bank
 
 /// Copies rows first ... first + rows - 1 of [count, SIZE] to shared memory; those that do not exist
-/// are 0. Ends before the copies do: see wait_for_tiles.
+/// are 0. Returns before the copies are done: see wait_for_tiles.
 template <int rows>
 __device__ inline void load_tile(Element* to, const Element* from, long long stride, int first,
                                  int count) {

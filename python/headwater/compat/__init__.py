@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .functions import attention_flow, attention_rollout
 from .tutorial import AttentionRollout, compare_discard_ratios, compare_head_fusion
@@ -19,10 +19,11 @@ __all__ = ["AttentionRollout", "ICLRMetrics", "attention_flow", "attention_rollo
            "compare_head_fusion", "compute_attention_attribution"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("ICLRMetrics", "compute_attention_attribution"):  # imports torch
-        return getattr(importlib.import_module(".iclr_metrics", __name__), name)
-    raise AttributeError(f"module 'headwater.compat' has no attribute '{name}'")
+if not TYPE_CHECKING:  # type checkers know all names, and find those that are misspelt
+    def __getattr__(name):
+        if name in ("ICLRMetrics", "compute_attention_attribution"):  # imports torch
+            return getattr(importlib.import_module(".iclr_metrics", __name__), name)
+        raise AttributeError(f"module 'headwater.compat' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

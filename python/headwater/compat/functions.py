@@ -1,10 +1,9 @@
 """Rollout and flow as plain functions, with the argument names that people use. They return arrays."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays import Array
 from ..errors import Error
+from ..kinds import Mask
 from ..methods import flow, rollout
 from ..source import Attention
 
@@ -15,7 +14,7 @@ def share_of(residual: bool | float) -> float:
 
 def attention_rollout(attentions: Attention, *, discard_ratio: float = 0.0, head_fusion: str = "mean",
                       residual: bool | float = True, add_residual: bool | None = None, start_layer: int = 0,
-                      attention_mask: Any = None) -> Array:
+                      attention_mask: Mask | None = None) -> Array:
     """Rollout over all layers as an array: [n, n], or [B, n, n] for a batch.
 
     attentions is a list with one array a layer, [n, n], [H, n, n] or [B, H, n, n], or one stacked array. residual is a
@@ -28,7 +27,7 @@ def attention_rollout(attentions: Attention, *, discard_ratio: float = 0.0, head
 
 def attention_flow(attentions: Attention, *, head_fusion: str = "mean", residual: bool | float = True,
                    output_index: int | None = None, input_index: int | None = None, normalise: bool = False,
-                   attention_mask: Any = None) -> Array:
+                   attention_mask: Mask | None = None) -> Array:
     """Maximum flow through the attention graph, float64: [n, n], [n] for one output token, or one number.
 
     output_index and input_index choose a row and a column; -1 is the last.

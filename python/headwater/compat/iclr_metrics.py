@@ -1,12 +1,13 @@
 """Eight numbers on the attention of a model's batch, under the name and with the keys that people know."""
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Sequence
 
 import torch
 from torch import Tensor
 
 from ..errors import Error
+from ..kinds import Given
 from ..result import Metrics
 from ..torch.recording import check_model
 from ..torch.metrics import Fold, Sums, chunked_maps, item_sums, total_of
@@ -15,12 +16,12 @@ from ..torch.metrics import Fold, Sums, chunked_maps, item_sums, total_of
 class ICLRMetrics:
     """The metrics function as a method: `ICLRMetrics().compute_attention_attribution(model, input_batch)`."""
 
-    def compute_attention_attribution(self, model: torch.nn.Module, input_batch: Mapping[str, Any], layer_idx: int = -1,
+    def compute_attention_attribution(self, model: torch.nn.Module, input_batch: Given, layer_idx: int = -1,
                                       attention_layer_pattern: str | None = None) -> Metrics:
         """`headwater.compute_attention_attribution`."""
         return compute_attention_attribution(model, input_batch, layer_idx, attention_layer_pattern)
 
-    def _compute_attention_rollout_efficient(self, attention_tensors: Sequence[Tensor]) -> dict[str, Any]:
+    def _compute_attention_rollout_efficient(self, attention_tensors: Sequence[Tensor]) -> dict[str, float]:
         """rollout_max and rollout_entropy of given layers: [B, H, n, n], [B, n, n] or [n, n] each."""
         sums = Sums()
         stacked = [heads_first(one) for one in attention_tensors]
@@ -32,7 +33,7 @@ class ICLRMetrics:
         return {key: value for key, value in sums.numbers().items() if key.startswith("rollout")}
 
 
-    def _process_attention_chunked(self, model: torch.nn.Module, batch: Mapping[str, Any],
+    def _process_attention_chunked(self, model: torch.nn.Module, batch: Given,
                                    chunk_size: int) -> tuple[Tensor, ...] | None:
         """The attention of each layer with its heads averaged, [B, n, n], computed chunk_size items at a time.
 
@@ -49,7 +50,7 @@ def heads_first(layer: Tensor) -> Tensor:
     return layer if layer.ndim == 4 else layer[:, None] if layer.ndim == 3 else layer[None, None]
 
 
-def compute_attention_attribution(model: torch.nn.Module, input_batch: Mapping[str, Any], layer_idx: int = -1,
+def compute_attention_attribution(model: torch.nn.Module, input_batch: Given, layer_idx: int = -1,
                                   attention_layer_pattern: str | None = None, *, stack: str | None = None,
                                   call: int | None = None) -> Metrics:
     """Runs `model(**input_batch)` and returns eight numbers on its attention.

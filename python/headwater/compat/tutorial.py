@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Array, NumPyArray, is_torch, to_numpy
 from ..errors import Error
+from ..kinds import AnyPath, Figure
 from ..methods import rollout
 from ..plot import draw, pyplot, show
 
@@ -60,7 +61,7 @@ class AttentionRollout:
         return map
 
     def visualize(self, rollout: Array, tokens: Sequence[str], title: str = "Attention Rollout",
-                  save_path: str | None = None) -> Any:
+                  save_path: AnyPath | None = None) -> Figure:
         """A figure of a rollout matrix [n, n], saved to save_path if it is given."""
         plt = pyplot()
         figure, ax = plt.subplots(figsize=(10, 8), layout="constrained")
@@ -73,7 +74,7 @@ class AttentionRollout:
         return show(figure)
 
     def compare_with_single_layer(self, attention_layers: Sequence[Array], tokens: Sequence[str],
-                                  layer_idx: int = -1) -> Any:
+                                  layer_idx: int = -1) -> Figure:
         """A figure with one layer's attention and the rollout, on one scale."""
         layer_idx = range(len(attention_layers))[layer_idx]
         whole = to_numpy(self.compute_rollout(attention_layers))
@@ -92,7 +93,7 @@ class AttentionRollout:
         return show(figure)
 
     def visualize_evolution(self, attention_layers: Sequence[Array], tokens: Sequence[str],
-                            layers_to_show: Sequence[int] | None = None) -> Any:
+                            layers_to_show: Sequence[int] | None = None) -> Figure:
         """A figure of the rollout up to several layers: all if there are at most six, else 0, s, 2s, 3s and the last."""
         rollouts = [to_numpy(one) for one in self.compute_rollout_by_layer(attention_layers)]
         count = len(rollouts)
@@ -106,10 +107,11 @@ class AttentionRollout:
 
 
 def panels(matrices: Sequence[NumPyArray], titles: Sequence[str], tokens: Sequence[str], title: str,
-           vmax: float | None = None, across: int = 4) -> Any:
+           vmax: float | None = None, across: int = 4) -> Figure:
     across = min(across, len(matrices))
     down = -(-len(matrices) // across)
     size = (5 * across, 4.5 * down)
+    figure: Figure
     figure, axes = pyplot().subplots(down, across, figsize=size, squeeze=False, layout="constrained")
     for ax, values, name in zip(axes.flat, matrices, titles):
         draw(ax, values, tokens, tokens, vmax=vmax)
@@ -121,14 +123,14 @@ def panels(matrices: Sequence[NumPyArray], titles: Sequence[str], tokens: Sequen
 
 
 def compare_discard_ratios(attention_layers: Sequence[Array], tokens: Sequence[str],
-                           ratios: Sequence[float] = (0.0, 0.1, 0.3, 0.5)) -> Any:
+                           ratios: Sequence[float] = (0.0, 0.1, 0.3, 0.5)) -> Figure:
     """A figure of the rollout with each discard ratio."""
     found = [to_numpy(AttentionRollout(discard_ratio=ratio).compute_rollout(attention_layers)) for ratio in ratios]
     return show(panels(found, [f"Discard Ratio: {ratio}" for ratio in ratios], tokens, "Effect of Discard Ratio",
                        across=len(found)))
 
 
-def compare_head_fusion(attention_layers: Sequence[Array], tokens: Sequence[str]) -> Any:
+def compare_head_fusion(attention_layers: Sequence[Array], tokens: Sequence[str]) -> Figure:
     """A figure of the rollout with each way to fuse heads: mean, max, min."""
     ways = ("mean", "max", "min")
     found = [to_numpy(AttentionRollout(head_fusion=way).compute_rollout(attention_layers)) for way in ways]

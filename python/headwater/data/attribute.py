@@ -11,6 +11,7 @@ from typing import Any, Mapping
 from .. import _engine
 from ..arguments import OPTIONS
 from ..errors import Error
+from ..kinds import Table
 from .attributor import Attributor, columns_of
 from .blocks import Folder, fitted, hash_of, name_of, table_of
 from .inputs import Block, Inputs
@@ -60,7 +61,7 @@ class Work:
             headwater=_engine.version(), model=asked.model, content=self.attributor.content, column=asked.column,
             id=asked.id, keep=self.keep, block=asked.block, rows=self.inputs.count, **self.attributor.settings.record()), sort_keys=True)
 
-    def table(self, block: Block) -> Any:
+    def table(self, block: Block) -> Table:
         """The results of a block."""
         texts = [values[0] if error is None else None for values, error in block.rows]
         answers = self.attributor._model.answers(texts)
@@ -125,7 +126,7 @@ def attribute(asked: argparse.Namespace, environment: Mapping[str, str]) -> int:
     return 1 if outcome.failed and asked.strict else 0
 
 
-def there(folder: Folder, name: str) -> Any:
+def there(folder: Folder, name: str) -> Table:
     """The columns id and error of a block that was already there."""
     import pyarrow.parquet as parquet
     return parquet.read_table(folder.path / name, columns=["id", "error"])
@@ -134,7 +135,7 @@ def there(folder: Folder, name: str) -> Any:
 def dry_run(work: Work) -> int:
     """Counts all rows, and runs the first ones to estimate the time."""
     rows = tokens = wrong = blocks = 0
-    sample: list[Any] = []
+    sample: list[object] = []
     sampled = 0
     for block in work.inputs.read(work.shard.has):
         texts = [values[0] for values, _ in block.rows]
@@ -153,7 +154,7 @@ def dry_run(work: Work) -> int:
     return 0
 
 
-def timed(work: Work, sample: list[Any]) -> tuple[float, int]:
+def timed(work: Work, sample: list[object]) -> tuple[float, int]:
     """The seconds that some of the texts take, and their number of tokens."""
     work.attributor._model.answers(sample[:1])  # warms up what happens only once
     seconds, ran, at = 0.0, 0, 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 from .. import _engine
 from ..arguments import Layers
 from ..errors import Error
+from ..kinds import AnyPath
 from .folder import FolderModel
 from .row import Answer
 from .settings import is_count, make_settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
     from ..protocols import Tokenizer
+    from .live import LiveModel
 
 
 class Attributor:
@@ -37,14 +39,15 @@ class Attributor:
 
     A batch is a dictionary of lists or NumPy arrays, a pyarrow table, or a DataFrame of pandas or polars, and the result
     is the same. Its columns: length (tokens of the text), positions, token_ids, tokens, starts, ends (bytes in the text;
-    0 and 0 for a token that the tokenizer added) and values, with an entry for each token or for the top K; row (none for 'mean'), target and
-    probability (of methods with a target), and error: what is wrong with a row, which then has no values.
+    0 and 0 for a token that the tokenizer added) and values, with an entry for each token or for the top K; row (none
+    for 'mean'), target and probability (of methods with a target), and error: what is wrong with a row, which then has
+    no values.
 
     Pickling keeps the arguments; unpickling opens the model again. `rank`, as datasets.map passes it, chooses the GPU
     of a PyTorch model. Raises headwater.Error for arguments that cannot work.
     """
 
-    def __init__(self, model: str | os.PathLike[str] | torch.nn.Module, method: str = "relevance", *,
+    def __init__(self, model: AnyPath | torch.nn.Module, method: str = "relevance", *,
                  row: int | str | None = None, target: str | int = "best", against: str | int = "",
                  rule: str | None = None, layer: int = -1, top: int | None = None, column: str = "text",
                  keep: Sequence[str] = (), truncate: bool = False, tokenizer: Tokenizer | None = None,
@@ -68,7 +71,7 @@ class Attributor:
         for name in self.keep:
             if name in COLUMNS:
                 raise Error(f"`keep` {name}: is a column of the result, expected another name; rename it in the data")
-        self._model: Any
+        self._model: FolderModel | LiveModel
         if isinstance(model, (str, os.PathLike)):
             if tokenizer is not None:
                 raise Error("`tokenizer`: was given with a model directory, which has its own; leave it out")
@@ -80,19 +83,16 @@ class Attributor:
     @property
     def name(self) -> str:
         """The name of the model."""
-        name: str = self._model.name
-        return name
+        return self._model.name
 
     @property
     def content(self) -> str:
         """A hash of the model's content: models with the same hash give the same values."""
-        content: str = self._model.content
-        return content
+        return self._model.content
 
-    def tokens(self, texts: Sequence[Any]) -> list[int | str]:
+    def tokens(self, texts: Sequence[object]) -> list[int | str]:
         """The number of tokens of each text, or what is wrong with it. Does not run the model."""
-        counts: list[int | str] = self._model.tokens(texts)
-        return counts
+        return self._model.tokens(texts)
 
     def __call__(self, batch: Any, rank: int | None = None) -> Any:
         """The columns for a batch of columns."""

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import gzip
-from typing import Any
 
 from ..errors import Error
 
@@ -24,7 +23,7 @@ def is_gzip_name(place: str) -> bool:
 
 def check_text(place: str, name: str) -> None:
     """Raises headwater.Error, which calls the file `name`, if it does not begin like UTF-8 text."""
-    opened: Any = gzip.open if is_gzip_name(place) else open
+    opened = gzip.open if is_gzip_name(place) else open
     with opened(place, "rb") as file:
         first = file.read(8)
     for mark, (found, way_out) in OTHER.items():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Sequence
 
 from ..errors import Error
+from ..kinds import ColumnType, Table
 from .inputs import Block
 from .row import is_unicode
 from .table import arrow_type, pyarrow
@@ -84,7 +85,7 @@ class Folder:
                         "have the rows that are there now")
         return True
 
-    def write(self, name: str, table: Any) -> None:
+    def write(self, name: str, table: Table) -> None:
         import pyarrow.parquet as parquet
         part = self.path / f".{name}.{socket.gethostname()}.{os.getpid()}.part"
         try:
@@ -144,13 +145,13 @@ def settings_of(path: Path) -> dict[str, Any]:
     return found
 
 
-def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def differences(found: Mapping[str, object], expected: Mapping[str, object]) -> str:
     differing = [word for word in {*found, *expected} if found.get(word) != expected.get(word)]
     differing.sort(key=lambda word: (word not in found or word not in expected, word))
     return "; ".join(f"{word} {found.get(word)}, not {expected.get(word)}" for word in differing[:3])
 
 
-def fitted(value: Any, kind: Any) -> Any:
+def fitted(value: Any, kind: ColumnType) -> Any:
     """A JSON value converted to its column's type; values of other columns are unchanged. Raises ValueError if it does
     not fit.
     """
@@ -167,12 +168,12 @@ def fitted(value: Any, kind: Any) -> Any:
     if kind == arrow.int64() and not -2**63 <= value < 2**63:
         raise ValueError("does not fit into 64 bits")
     if isinstance(value, str) and not is_unicode(value):
-        raise ValueError("is no Unicode text (it holds other bytes than UTF-8, or half of a surrogate pair)")
+        raise ValueError("is not Unicode text (it holds other bytes than UTF-8, or half of a surrogate pair)")
     return value
 
 
-def table_of(columns: Mapping[str, Sequence[Any]], kept: Mapping[str, Sequence[Any]], types: Mapping[str, Any],
-             method: str, settings: str, rows: str) -> Any:
+def table_of(columns: Mapping[str, Sequence[Any]], kept: Mapping[str, Sequence[Any]], types: Mapping[str, ColumnType],
+             method: str, settings: str, rows: str) -> Table:
     """The rows of a block as a table: the kept columns, then ours."""
     arrow = pyarrow()
     arrays = {name: arrow.array(values, arrow.string() if types[name] == "json" else types[name])

@@ -7,7 +7,8 @@ import difflib
 import os
 import re
 import sys
-from typing import Any, NoReturn, Sequence
+from types import ModuleType
+from typing import NoReturn, Sequence
 
 from ..errors import Error
 from .settings import BadUsage
@@ -193,7 +194,7 @@ class NoPandas:
     """Finds no pandas: pyarrow would load it, a third of a second, only to check whether a list is a Series."""
 
     @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
         if name == "pandas":
             raise ModuleNotFoundError("pandas is not used by this command", name=name)
 
@@ -208,13 +209,13 @@ def is_out_of_memory(wrong: BaseException | None) -> bool:
     return False
 
 
-def say_unraisable(wrong: Any) -> None:
+def say_unraisable(wrong: sys.UnraisableHookArgs) -> None:
     """Keeps a finaliser that ran out of memory from printing: it changes no result."""
     if not is_out_of_memory(wrong.exc_value):
         sys.__unraisablehook__(wrong)
 
 
-def main(words: Sequence[str] | None = None) -> Any:
+def main(words: Sequence[str] | None = None) -> None:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
     fill_closed()
     sys.meta_path.insert(0, NoPandas)

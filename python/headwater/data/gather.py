@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ..errors import Error
+from ..kinds import AnyPath
 from .blocks import settings_of
 from .read import paths_of, read_blocks, rows_of
 from .summary import DataSummary
@@ -13,7 +14,7 @@ from .summary import DataSummary
 GROUPS = ("target", "row", "length")  # columns of the result that name groups
 
 
-def summarise(results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, by: str | None = None,
+def summarise(results: AnyPath | Sequence[AnyPath], *, by: str | None = None,
               parts: str | None = None, partial: bool = False) -> DataSummary:
     """Which tokens, positions and parts of texts matter most, over a folder that `headwater attribute` wrote.
 
@@ -60,7 +61,7 @@ def _one(path: str, by: str | None, parts: str | None, partial: bool, seen: dict
 
 def _refuse_twice(folder: str, paths: Sequence[Path], seen: dict[str, str]) -> None:
     """Raises an Error if the rows of a block were in a folder before this one."""
-    own: dict[str, Any] = {}
+    own: dict[str, str] = {}
     for path in paths:
         rows = rows_of(path)
         if rows in seen:

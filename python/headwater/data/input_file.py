@@ -10,9 +10,10 @@ import re
 import sys
 import zlib
 from pathlib import Path
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TextIO, TypeAlias, cast
 
 from ..errors import Error
+from ..kinds import ColumnType
 from .beginning import check_text, is_gzip_name
 from .parquet_rows import lists_of, open_parquet, type_of
 from .settings import nearest
@@ -21,7 +22,7 @@ from .table import pyarrow
 KINDS = (".parquet", ".jsonl", ".csv", ".tsv", ".txt")
 ALSO = {".ndjson": ".jsonl", ".json": ".jsonl", ".tab": ".tsv"}
 NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of other bytes
-Values = tuple[list[Any], str | None]  # of the columns, and what is wrong with the row
+Values: TypeAlias = tuple[list[Any], str | None]  # of the columns, and what is wrong with the row
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +88,7 @@ class File:
                 raise Error(f"{self.path}: has no column '{name}'{nearest(name, list(names))}; give --column, --id or "
                             "--keep the name of one that is there")
 
-    def _types(self) -> dict[str, Any]:
+    def _types(self) -> dict[str, ColumnType]:
         if self.kind == ".parquet":
             schema = open_parquet(self.place, self.path).schema_arrow
             self._missing(schema.names)
@@ -140,7 +141,7 @@ class File:
     def _json_row(self, record: Any) -> Values:
         read = parsed(record)
         if not isinstance(read, dict):
-            return [None] * len(self.columns), "is no JSON object, expected one for each row; correct it"
+            return [None] * len(self.columns), "is not a JSON object, expected one for each row; correct it"
         return [read.get(name) for name in self.columns], None
 
     def _csv_row(self, record: list[str]) -> Values:
@@ -164,11 +165,11 @@ class File:
 
     # -- how it is opened
 
-    def _open(self) -> Any:
+    def _open(self) -> TextIO:
         # utf-8-sig: spreadsheets put a mark before the first name
-        opened: Any = gzip.open if is_gzip_name(self.place) else open
-        return opened(self.place, "rt", encoding="utf-8-sig", errors="surrogateescape",
-                      newline="" if self.kind in (".csv", ".tsv") else "\n")
+        opened = gzip.open if is_gzip_name(self.place) else open
+        return cast(TextIO, opened(self.place, "rt", encoding="utf-8-sig", errors="surrogateescape",
+                                   newline="" if self.kind in (".csv", ".tsv") else "\n"))
 
     def _is_array(self) -> bool:
         """Whether the file is one JSON array, and not a line for each row."""
@@ -177,7 +178,7 @@ class File:
         return first.startswith("[") and not isinstance(parsed(first), list) or (
             isinstance(read := parsed(first), list) and all(isinstance(one, dict) for one in read))
 
-    def _records(self, file: Any) -> Iterator[Any]:
+    def _records(self, file: TextIO) -> Iterator[Any]:
         """The lines, fields or objects of a file; in CSV and TSV, the first are the names."""
         if self.kind in (".csv", ".tsv"):
             csv.field_size_limit(sys.maxsize)
@@ -208,10 +209,10 @@ def parsed(record: Any) -> Any:
         return None
 
 
-def json_types(path: str, columns: Sequence[str], head: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def json_types(path: str, columns: Sequence[str], head: Sequence[dict[str, Any]]) -> dict[str, ColumnType]:
     """The types of columns by the first rows. A column of lists, objects or several types is kept as JSON text."""
     arrow = pyarrow()
-    types: dict[str, Any] = {}
+    types: dict[str, ColumnType] = {}
     for name in columns:
         values = [row[name] for row in head if row.get(name) is not None]
         if head and not any(name in row for row in head):

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterator, Sequence
+from typing import IO, Callable, Iterator, Sequence
 
 from ..errors import Error
 from .input_file import File, Values, Wanted, kind_of
@@ -80,7 +80,7 @@ def files_in(folder: str) -> list[str]:
     return found
 
 
-def spooled() -> Any:
+def spooled() -> IO[bytes]:
     """Standard input copied to a file that is deleted when the process ends, because rows are counted before they are
     read.
     """

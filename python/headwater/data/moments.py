@@ -7,16 +7,17 @@ the whole. What is smaller than a unit, which only doubles can be, is cut off.
 from __future__ import annotations
 
 import math
-from typing import Any, Hashable, Iterator, Mapping, Sequence
+from typing import Hashable, Iterator, Mapping, Sequence, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import Error
 from .student import quantile
 
 BITS = 149
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Places = np.ndarray[Any, np.dtype[np.int64]]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Moments:
@@ -91,7 +92,7 @@ def add_values(table: dict[Hashable, Moments], keys: Sequence[Hashable], places:
     with np.errstate(over="ignore"):
         squared = np.square(values)
     if not np.isfinite(squared).all():
-        raise Error("summarise: the blocks hold values that are no numbers, or too large to be squared; run `headwater "
+        raise Error("summarise: the blocks hold values that are not numbers, or are too large to square; run `headwater "
                     "attribute` again")
     totals, squares = sums(values, places, len(keys), BITS), sums(squared, places, len(keys), 2 * BITS)
     for key, count, total, square in zip(keys, counts, totals, squares):

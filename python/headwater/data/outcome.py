@@ -1,8 +1,9 @@
 """The outcome of the rows of a run."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Hashable
 
+from ..kinds import Table
 from .parquet_rows import list_of
 
 MOST_IDS = 100_000  # that are checked for duplicates, so that memory does not grow
@@ -13,11 +14,11 @@ class Outcome:
 
     def __init__(self, *, named: bool) -> None:
         self.failed, self._named = 0, named
-        self.first: tuple[Any, str] = ("", "")  # the first row that failed: its id and the reason
+        self.first: tuple[Hashable, str] = ("", "")  # the first row that failed: its id and the reason
         self._ids: set[int] = set()  # hashes of ids
-        self._twice: tuple[Any] | None = None
+        self._twice: tuple[Hashable] | None = None
 
-    def add(self, table: Any) -> None:
+    def add(self, table: Table) -> None:
         """Adds a block by its columns id and error."""
         ids = list_of(table["id"].combine_chunks())
         for name, error in zip(ids, table["error"].to_pylist()):

@@ -1,13 +1,18 @@
 """Columns of a Parquet file, as Python's values."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from ..errors import Error
+from ..kinds import DataType
 from .table import pyarrow
 
+if TYPE_CHECKING:
+    from pyarrow import Array, RecordBatch
+    from pyarrow.parquet import ParquetFile
 
-def open_parquet(place: str, name: str) -> Any:
+
+def open_parquet(place: str, name: str) -> ParquetFile:
     """The file. Raises headwater.Error, which calls it `name`, if it is none."""
     pyarrow()
     import pyarrow.parquet as parquet
@@ -17,7 +22,7 @@ def open_parquet(place: str, name: str) -> Any:
         raise Error(f"{name}: cannot be read as Parquet ({str(wrong).splitlines()[0]}); check the file") from None
 
 
-def type_of(kind: Any) -> Any:
+def type_of(kind: DataType) -> DataType:
     """The type that a column has in the result: that of its values. All kinds of text are one."""
     types = pyarrow().types
     if types.is_dictionary(kind):
@@ -26,7 +31,7 @@ def type_of(kind: Any) -> Any:
     return pyarrow().string() if is_text else kind
 
 
-def lists_of(batch: Any, columns: Sequence[str], name: str) -> list[list[Any]]:
+def lists_of(batch: RecordBatch, columns: Sequence[str], name: str) -> list[list[Any]]:
     """The columns of a record batch. Raises headwater.Error, with the `name` of the file."""
     out = []
     for column in columns:
@@ -39,7 +44,7 @@ def lists_of(batch: Any, columns: Sequence[str], name: str) -> list[list[Any]]:
     return out
 
 
-def list_of(array: Any) -> list[Any]:
+def list_of(array: Array) -> list[Any]:
     """The values of an array. Times are whole numbers in their own unit: Python's have no nanoseconds, and end with the
     year 9999. Bytes of a text that are not UTF-8 become surrogates, as in other files."""
     arrow = pyarrow()

@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ..errors import Error
+from ..kinds import AnyPath, Table
 from .blocks import KEY, ROWS, blocks_in, settings_of
 from .settings import nearest
 from .table import pyarrow
 from .words import counted
 
 
-def paths_of(folder: str | os.PathLike[str], partial: bool = False) -> list[Path]:
+def paths_of(folder: AnyPath, partial: bool = False) -> list[Path]:
     """The blocks, in the order of the input. Raises headwater.Error if there are none, or if some are missing."""
     if not Path(folder).is_dir():
         raise Error(f"{os.fspath(folder)}: is not a folder, expected the one that `headwater attribute` wrote; check the name")
@@ -37,7 +38,7 @@ def rows_of(path: Path) -> str:
     return found.decode()
 
 
-def read(folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None, partial: bool = False) -> Any:
+def read(folder: AnyPath, *, columns: Sequence[str] | None = None, partial: bool = False) -> Table:
     """What `headwater attribute` wrote into a folder, as a pyarrow table in the order of the input.
 
     `columns` chooses some. `partial=True` takes a folder whose blocks are not all there yet. pandas, polars and duckdb
@@ -47,8 +48,8 @@ def read(folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None
     return pyarrow().concat_tables(tables)
 
 
-def read_blocks(folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None,
-                partial: bool = False) -> Iterator[Any]:
+def read_blocks(folder: AnyPath, *, columns: Sequence[str] | None = None,
+                partial: bool = False) -> Iterator[Table]:
     """The tables of the blocks, one at a time."""
     pyarrow()
     import pyarrow.parquet as parquet

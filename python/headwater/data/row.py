@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Sequence
+from typing import Sequence
 
 import numpy as np
 
 from .. import _engine
+from ..arrays import NumPyArray
 
 
 @dataclasses.dataclass
@@ -22,11 +23,11 @@ class Answer:
     row: int | None = None
     target: str | None = None
     probability: float | None = None
-    values: Any = None
+    values: NumPyArray | None = None
     error: str | None = None
 
 
-def answer_of(ids: Sequence[int], tokens: Sequence[str], places: Sequence[tuple[int, int]], values: Any, *,
+def answer_of(ids: Sequence[int], tokens: Sequence[str], places: Sequence[tuple[int, int]], values: NumPyArray, *,
               row: int | None, target: str | None, probability: float | None, top: int | None) -> Answer:
     """The answer with all tokens, or with the `top` whose values are largest without their signs, largest first."""
     starts, ends = map(list, zip(*places, strict=True)) if places else ([], [])
@@ -40,14 +41,14 @@ def answer_of(ids: Sequence[int], tokens: Sequence[str], places: Sequence[tuple[
     return answer
 
 
-def not_a_text(value: Any) -> str | None:
+def not_a_text(value: object) -> str | None:
     """What is wrong with a value that should be a text; None if it is one."""
     if value is None or isinstance(value, float) and value != value:
         return "is missing, expected a text; give one"
     if not isinstance(value, str):
-        return f"is no text (its type is {type(value).__name__}), expected one; convert the column first"
+        return f"is not text (its type is {type(value).__name__}); convert the column first"
     if not is_unicode(value):
-        return "is no Unicode text (it holds half of a surrogate pair); repair it first"
+        return "is not Unicode text (it holds half of a surrogate pair); repair it first"
     return None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import Any, Sequence
+from typing import Sequence, TextIO
 
 from .. import _engine
 from .gather import summarise
 from .settings import BadUsage
-from .summary import MEASURES, OF_WHOLE_TEXTS, DataSummary
+from .summary import MEASURES, OF_WHOLE_TEXTS, DataSummary, Drift, Mean
 from .words import counted
 
 TITLES = {"token": "Tokens, by their mean value", "position": "Positions", "text": "Texts",
@@ -57,7 +57,7 @@ def against(asked: argparse.Namespace, summary: DataSummary) -> int:
     return 0
 
 
-def print_notes(notes: Sequence[str], file: Any = None) -> None:
+def print_notes(notes: Sequence[str], file: TextIO | None = None) -> None:
     from .command import spelled
     for note in notes:
         print(f"note: {spelled(note)}", file=file)
@@ -80,17 +80,17 @@ def print_kind(summary: DataSummary, kind: str, least: int, count: int) -> None:
         print(f"  {EXPLAINED}")
 
 
-def print_drift(rows: Sequence[dict[str, Any]]) -> None:
+def print_drift(rows: Sequence[Drift]) -> None:
     print_table(["key", "group", "mean", "then", "difference", "interval", "standard errors"], [
         [shown(row["key"]), str(row["group"] or ""), number(row["mean"]), number(row["mean_other"]),
          number(row["difference"]), interval(row), f"{row['errors']:.1f}"] for row in rows])
 
 
-def shown(key: Any) -> str:
+def shown(key: object) -> str:
     return _engine.labels([key])[0] if isinstance(key, str) else str(key)
 
 
-def interval(row: dict[str, Any]) -> str:
+def interval(row: Mean) -> str:
     return "-" if math.isnan(row["low"]) else f"{number(row['low'])} to {number(row['high'])}"
 
 

@@ -4,21 +4,46 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import Any, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Hashable, Mapping, Sequence, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import Error
-from .moments import Moments, add_tables, add_values
+from ..kinds import AnyPath, Table
+from .moments import Floats, Moments, Places, add_tables, add_values
 from .settings import OF_OUTPUTS
 from .table import pyarrow
 from .words import counted
+
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray
 
 KINDS = ("token", "position", "text", "part")
 MEASURES = ("sum", "largest", "half", "entropy")  # of a text
 OF_WHOLE_TEXTS = ("text", "part")  # kinds that need all values of a text
 FORMAT = 2  # of the JSON: what its numbers are
 NO_MATTER = ("rows", "block", "column", "id", "keep")  # settings that change no value
+
+
+class Mean(TypedDict):
+    """The mean of a token, a position, a part, or a measure of whole texts, with its 95 % interval."""
+
+    group: str | None
+    key: str | int
+    count: int
+    mean: float
+    low: float
+    high: float
+
+
+class Drift(Mean):
+    """How such a mean differs from that of a later run; the interval is the difference's."""
+
+    count_other: int
+    mean_other: float
+    difference: float
+    errors: float
 
 
 class DataSummary:
@@ -44,7 +69,7 @@ class DataSummary:
 
     # -- adding rows
 
-    def add(self, table: Any) -> None:
+    def add(self, table: Table) -> None:
         """Adds the rows of a block."""
         errors = table["error"].is_null().to_numpy(zero_copy_only=False) if len(table) else np.zeros(0, bool)
         self.failed += int((~errors).sum())
@@ -59,7 +84,7 @@ class DataSummary:
         lengths = np.diff(lists.offsets.to_numpy()) if hasattr(lists, "offsets") else np.zeros(0, np.int64)
         values = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
         rows = np.repeat(np.arange(len(table)), lengths)
-        groups = [None] * len(table) if self.by is None else texts_of(table[self.by])
+        groups: list[str | None] = [None] * len(table) if self.by is None else texts_of(table[self.by])
         tokens = table["tokens"].combine_chunks().flatten().to_pylist()
         if "positions" in table.column_names:
             positions = table["positions"].combine_chunks().flatten().to_pylist()
@@ -72,12 +97,12 @@ class DataSummary:
         if self.parts is not None:
             self._put_parts(table, values, rows, groups)
 
-    def _put(self, kind: str, keys: Sequence[Hashable], values: Any) -> None:
+    def _put(self, kind: str, keys: Sequence[Hashable], values: npt.ArrayLike) -> None:
         known: dict[Hashable, int] = {}
         places = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(keys))
         add_values(self._tables[kind], list(known), places, np.asarray(values, np.float64))
 
-    def _put_texts(self, values: Any, lengths: Any, groups: Sequence[Any]) -> None:
+    def _put_texts(self, values: Floats, lengths: Places, groups: Sequence[str | None]) -> None:
         measures: dict[str, list[float]] = {name: [] for name in MEASURES}
         for one in np.split(values, np.cumsum(lengths)[:-1]):
             size = np.sort(np.abs(one))[::-1]
@@ -90,7 +115,7 @@ class DataSummary:
         for name, numbers in measures.items():
             self._put("text", [(group, name) for group in groups], numbers)
 
-    def _put_parts(self, table: Any, values: Any, rows: Any, groups: Sequence[Any]) -> None:
+    def _put_parts(self, table: Table, values: Floats, rows: Places, groups: Sequence[str | None]) -> None:
         spans = [spans_of(value) for value in table[self.parts].to_pylist()]
         starts, ends = (np.asarray(table[name].combine_chunks().flatten()) for name in ("starts", "ends"))
         found: dict[tuple[int, str], float] = {}
@@ -131,7 +156,7 @@ class DataSummary:
                         f"{'is' if self.cut == 1 else 'are'} cut to the top {self.settings.get('top')}; run `headwater "
                         "attribute` without `top`")
 
-    def rows(self, kind: str, *, least: int = 1) -> list[dict[str, Any]]:
+    def rows(self, kind: str, *, least: int = 1) -> list[Mean]:
         """The means of a kind, largest first (positions in order, texts as in `DataSummary`): group, key, count, mean, low
         and high of its 95 % interval by Student's t, which one value does not have.
 
@@ -142,12 +167,12 @@ class DataSummary:
         for (group, key), moments in self._tables[kind].items():
             low, high = moments.interval
             if moments.count >= least:
-                out.append(dict(group=group, key=key, count=moments.count, mean=moments.mean, low=low, high=high))
+                out.append(Mean(group=group, key=key, count=moments.count, mean=moments.mean, low=low, high=high))
         return sorted(out, key=lambda row: (str(row["group"]), row["key"] if kind == "position" else
-                                            MEASURES.index(row["key"]) if kind == "text" else -row["mean"],
+                                            MEASURES.index(str(row["key"])) if kind == "text" else -row["mean"],
                                             str(row["key"])))
 
-    def drift(self, other: DataSummary, kind: str = "token", *, least: int = 1) -> list[dict[str, Any]]:
+    def drift(self, other: DataSummary, kind: str = "token", *, least: int = 1) -> list[Drift]:
         """How the means of `other`, a later run, differ from these: difference, its 95 % interval (Welch's), and how many
         standard errors it is; the surest first.
 
@@ -162,7 +187,7 @@ class DataSummary:
             if min(a.count, b.count) < max(least, 2):
                 continue
             difference, error, reach = a.difference(b)
-            out.append(dict(group=key[0], key=key[1], count=a.count, count_other=b.count, mean=a.mean,
+            out.append(Drift(group=key[0], key=key[1], count=a.count, count_other=b.count, mean=a.mean,
                             mean_other=b.mean, difference=difference, low=difference - reach, high=difference + reach,
                             errors=difference / error if error > 0 else math.copysign(math.inf, difference)
                             if difference else 0.0))
@@ -251,7 +276,7 @@ class DataSummary:
             raise Error(f"{name}: is not a summary of headwater ({wrong}); give a folder, or a .json of summarise") from None
         return out
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> Table:
         """All means as a pyarrow table: kind, group, key, count, mean, low, high; the notes are in its metadata."""
         kinds = [kind for kind in KINDS if not (self.cut and kind in OF_WHOLE_TEXTS)]
         rows = [dict(kind=kind, **row, ) | dict(key=str(row["key"])) for kind in kinds for row in self.rows(kind)]
@@ -260,7 +285,7 @@ class DataSummary:
                       mean=arrow.float64(), low=arrow.float64(), high=arrow.float64())
         return arrow.Table.from_pylist(rows, arrow.schema(fields, {"headwater_notes": json.dumps(self.notes)}))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: AnyPath) -> None:
         """Writes .json, which can be merged with others, or .parquet, by the ending."""
         from ..saved import Output, write_text, write_whole
 
@@ -273,7 +298,7 @@ class DataSummary:
         return f"<headwater.DataSummary of {self.texts} texts, {self.failed} failed>"
 
 
-def texts_of(column: Any) -> list[str | None]:
+def texts_of(column: ChunkedArray) -> list[str | None]:
     """The values of a column as names of groups. Times are written by Arrow: Python's have no nanoseconds."""
     arrow = pyarrow()
     if arrow.types.is_temporal(column.type):
@@ -281,11 +306,11 @@ def texts_of(column: Any) -> list[str | None]:
     return [as_text(value) for value in column.to_pylist()]
 
 
-def as_text(value: Any) -> str | None:
+def as_text(value: object) -> str | None:
     return None if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def spans_of(value: Any) -> dict[str, tuple[int, int]]:
+def spans_of(value: object) -> dict[str, tuple[int, int]]:
     """{"question": [0, 20], ...} as JSON or as a record: the bytes of each part of a text."""
     read = json.loads(value) if isinstance(value, str) else value
     if read is None:

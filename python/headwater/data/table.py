@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
+from ..arrays import NumPyArray
 from ..errors import Error
+from ..kinds import DataType
+from ..protocols import Columns
 
 # name: how pyarrow calls its type; an entry of a list belongs to a token
 COLUMNS = {"length": "int32", "positions": "list<int32>", "token_ids": "list<int32>", "tokens": "list<string>",
@@ -14,7 +18,7 @@ COLUMNS = {"length": "int32", "positions": "list<int32>", "token_ids": "list<int
            "values": "list<float32>", "error": "string"}
 
 
-def pyarrow() -> Any:
+def pyarrow() -> ModuleType:
     """The module, or an Error with the line that installs it."""
     try:
         return importlib.import_module("pyarrow")
@@ -23,11 +27,11 @@ def pyarrow() -> Any:
                     "'.[data]' in the folder of headwater") from None
 
 
-def is_table(batch: Any) -> bool:
+def is_table(batch: object) -> bool:
     return type(batch).__module__.startswith("pyarrow.") and hasattr(batch, "column_names")
 
 
-def is_frame(batch: Any, library: str) -> bool:
+def is_frame(batch: object, library: str) -> bool:
     """Whether it is a DataFrame of pandas or polars, which need not be installed."""
     return type(batch).__module__.split(".")[0] == library and type(batch).__name__ == "DataFrame"
 
@@ -49,7 +53,7 @@ def names_of(batch: Any) -> list[str]:
     """The names of the columns of a batch. Raises headwater.Error if it is not a batch."""
     if is_table(batch):
         return list(batch.column_names)
-    if isinstance(batch, Mapping) or hasattr(batch, "keys"):
+    if isinstance(batch, Columns):
         return list(batch.keys())
     raise Error(f"batch of type {type(batch).__name__}: expected columns, a dictionary of lists or arrays, a pyarrow "
                 "table or a DataFrame; give one of these")
@@ -84,7 +88,7 @@ def check_lengths(batch: Any, column: str, keep: Sequence[str]) -> None:
                         f"'{column}'; give one for each row")
 
 
-def arrow_type(name: str, method: str) -> Any:
+def arrow_type(name: str, method: str) -> DataType:
     """The type of one of our columns. Flow is exact, so it keeps its doubles."""
     arrow = pyarrow()
     text = "list<float64>" if name == "values" and method == "flow" else COLUMNS[name]
@@ -105,7 +109,7 @@ def like(batch: Any, columns: Mapping[str, Sequence[Any]], keep: Sequence[str], 
     return kept | {name: as_array(name, values) if as_arrays else list(values) for name, values in columns.items()}
 
 
-def as_array(name: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+def as_array(name: str, values: Sequence[Any]) -> NumPyArray:
     """Numbers as numbers (-1 and NaN if there is none), everything else as objects."""
     if COLUMNS[name] == "int32":
         return np.array([-1 if value is None else value for value in values], np.int32)

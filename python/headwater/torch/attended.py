@@ -28,7 +28,7 @@ class Attended(torch.autograd.Function):
         return out.view_as(out)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         out, *kept = ctx.saved_tensors
         ctx.take(out, grads[0], *kept)
         return grads[0], None, *[None for _ in kept]

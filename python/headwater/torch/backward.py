@@ -28,7 +28,7 @@ class Scaled(torch.autograd.Function):
         return x.view_as(x)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         return grads[0] * ctx.factor, None
 
 
@@ -43,7 +43,7 @@ class Normed(torch.autograd.Function):
         return function()
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         size, weight = ctx.saved_tensors
         grad = grads[0]
         to_bias = None
@@ -65,7 +65,7 @@ class Secant(torch.autograd.Function):
         return y.view_as(y) if y is x else y
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         x, = ctx.saved_tensors
         return ctx.slope(x).mul_(grads[0]), None, None
 
@@ -80,7 +80,7 @@ class Gated(torch.autograd.Function):
         return y * other
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         x, other = ctx.saved_tensors
         shared = ctx.slope(x).mul_(grads[0]).mul_(0.5)
         to_other = shared * x

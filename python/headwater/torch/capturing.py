@@ -1,7 +1,6 @@
 """Attention of a running PyTorch model, without eager attention and without heads x n x n."""
 from __future__ import annotations
 
-import os
 from typing import Any, Callable, Iterator, Mapping, Sequence, Unpack
 
 import torch
@@ -11,13 +10,14 @@ from ..arguments import AskedWords, CaptureWords, OptionWords, spelled_out
 from ..encoder_decoder import EncoderDecoder
 from ..errors import Error
 from ..generated import Generation
+from ..kinds import AnyPath, ArrayIn, Mask, ModuleRules, Target
 from ..protocols import Tokenizer
 from ..result import Attribution, Comparison, Metrics
 from .recording import Recording
 
 
 def capture(model: torch.nn.Module, *, how: str | None = None, fuse: str = "mean", pattern: str | None = None,
-            tokenizer: Tokenizer | None = None, attention_mask: Any = None, keep: str = "inputs") -> Capture:
+            tokenizer: Tokenizer | None = None, attention_mask: Mask | None = None, keep: str = "inputs") -> Capture:
     """Records the attention of `model` while it runs: `with headwater.capture(model) as seen: model(**inputs)`.
 
     `how` is 'interface' (transformers' registry), 'sdpa' (a patch of scaled_dot_product_attention) or 'eager' (hooks
@@ -112,7 +112,7 @@ class Capture(Recording):
         return [rows(item, layer, fuse, 0, len(found.tokens[item])) for layer in range(len(found.records))]
 
     @spelled_out
-    def heads(self, into: Callable[[int, Tensor], None] | str | os.PathLike[str] | None = None, *, item: int = 0,
+    def heads(self, into: Callable[[int, Tensor], None] | AnyPath | None = None, *, item: int = 0,
               **asked: Unpack[AskedWords]) -> Iterator[tuple[int, Tensor]] | None:
         """Every head of every layer of an item, [H, n, n], one layer at a time: (layer, heads), in order.
 
@@ -131,7 +131,7 @@ class Capture(Recording):
         return None
 
     @spelled_out
-    def gradient(self, target: Any = "best", *, rule: str = "gradient", layer: int | None = None,
+    def gradient(self, target: Target = "best", *, rule: str = "gradient", layer: int | None = None,
                  position: int | None = None, **words: Unpack[CaptureWords]) -> Attribution:
         """Gradient x attention for an output of the model: [n, n] for each item.
 
@@ -144,9 +144,9 @@ class Capture(Recording):
         return gradient(self, target, rule=rule, layer=layer, position=position, **self._asked_fuse(words))
 
     @spelled_out
-    def relevance(self, target: Any = "best", *, against: Any = None, rule: str = "frozen", row: int | str | None = None,
-                  by_layer: bool = False, heads: bool = False, edges: int | None = None, steps: int | None = None,
-                  baseline: str | int = "", rules: Mapping[Any, str] | None = None, item: int | None = None,
+    def relevance(self, target: Target = "best", *, against: str | int | None = None, rule: str = "frozen",
+                  row: int | str | None = None, by_layer: bool = False, heads: bool = False, edges: int | None = None,
+                  steps: int | None = None, baseline: str | int = "", rules: ModuleRules | None = None, item: int | None = None,
                   **asked: Unpack[AskedWords]) -> Attribution:
         """Which input tokens an output of the model comes from, for and against: [n], signed; [B, n] for a batch.
 
@@ -173,8 +173,8 @@ class Capture(Recording):
 
     @spelled_out
     def generation(self, *, prompt: Sequence[str] | None = None, generated: Sequence[str] | None = None,
-                   attention_mask: Any = None, item: int | None = None, position: str = "predicting", beam_indices: Any = None,
-                   call: int | None = None, **words: Unpack[OptionWords]) -> Generation:
+                   attention_mask: Mask | None = None, item: int | None = None, position: str = "predicting",
+                   beam_indices: ArrayIn | None = None, call: int | None = None, **words: Unpack[OptionWords]) -> Generation:
         """`headwater.generation` of a captured generate(): a row over the prompt for every new token.
 
         `call` chooses among several generate(), `item` among the texts of a batch.
@@ -185,9 +185,9 @@ class Capture(Recording):
 
     @spelled_out
     def encoder_decoder(self, *, source_tokens: Sequence[str] | None = None,
-                        target_tokens: Sequence[str] | None = None, attention_mask: Any = None,
-                        decoder_attention_mask: Any = None, item: int | None = None, beam_indices: Any = None,
-                        call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
+                        target_tokens: Sequence[str] | None = None, attention_mask: Mask | None = None,
+                        decoder_attention_mask: Mask | None = None, item: int | None = None,
+                        beam_indices: ArrayIn | None = None, call: int | None = None, **words: Unpack[OptionWords]) -> EncoderDecoder:
         """`headwater.encoder_decoder` of what was recorded: decoder rows over target and source tokens.
 
         `call` chooses among several passes or generate().

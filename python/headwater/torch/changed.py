@@ -7,13 +7,13 @@ Whatever gets past this mode is found afterwards by graph.py, which refuses ever
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .attended import WEIGHTS
-from .handlers import EARLY, HANDLERS, SAME, on_dropout, on_product
+from .handlers import EARLY, HANDLERS, SAME, Handler, Original, on_dropout, on_product
 from .network import Network, detached, tensors, without_parameters
 
 
@@ -36,7 +36,7 @@ class Mode(TorchFunctionMode):
         super().__init__()
         self.network = network
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, function: Original, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         network = self.network
         if network.local.quiet or network.plain and not network.searching:
             return function(*args, **kwargs) if kwargs else function(*args)
@@ -69,13 +69,14 @@ class Mode(TorchFunctionMode):
         return handler(network, function, *args, **kwargs)
 
 
-def remember(function: Any, args: Any, out: Any) -> None:
+def remember(function: Original, args: Sequence[object], out: object) -> None:
     """Attention weights in another type are still attention weights."""
     if function in SAME and getattr(args[0], WEIGHTS, False):
         setattr(out, WEIGHTS, True)
 
 
-def followed(network: Network, handler: Any, function: Any, args: Any, kwargs: Any) -> Any:
+def followed(network: Network, handler: Handler | None, function: Original, args: Sequence[Any],
+             kwargs: Mapping[str, Any]) -> Any:
     """Before the first layer, where nothing is changed: the rows that enter a norm or a linear map."""
     if handler not in EARLY or handler is on_dropout or not args:
         root = network.roots.get(id(args[0])) if handler is on_product and args else None

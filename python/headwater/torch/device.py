@@ -5,7 +5,7 @@ notes.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NotRequired, Sequence, TypedDict
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from .. import _engine
 from ..arguments import ASKED, READING, one_row, split
 from ..arrays import Kind, to_numpy
 from ..result import Attribution, Metrics
+from ..source import Attention
 from .all_rows import all_rows
 from .batches import together
 from .memory import with_room
@@ -143,7 +144,7 @@ def roll(maps: Maps, item: int, options: _engine.Options, rows: list[int] | str,
     from_below = words["preset"] == "metrics"  # A_0 A_1 ... instead of ... A_1 A_0
     n = len(maps.tokens[item])
     total: Tensor | None = None
-    empty: Any = 0
+    empty: int | Tensor = 0
     if go_down_together(maps, rows, n, end - begin) if by_layer else isinstance(rows, str) or len(rows) < n:
         order = range(begin, end) if from_below else range(end - 1, begin - 1, -1)
         few = few_rows(maps, item, words, rows, order, by_layer)
@@ -179,7 +180,7 @@ def mean_of_layers(maps: Maps, item: int, options: _engine.Options,
                    rows: list[int] | str) -> tuple[list[Tensor], int]:
     begin, end = options.range(len(maps.heads), maps.name)
     total: Tensor | None = None
-    empty: Any = 0
+    empty: int | Tensor = 0
     for map, gone in prepared(maps, item, options.words(), range(begin, end)):
         total, empty = map if total is None else total.add_(map), empty + gone
     assert total is not None
@@ -189,7 +190,7 @@ def mean_of_layers(maps: Maps, item: int, options: _engine.Options,
 # -- the methods
 
 
-def device_method(method: str, attention: Any, *, by_layer: bool = False, layer: int = -1, **words: Any) -> Attribution:
+def device_method(method: str, attention: Attention, *, by_layer: bool = False, layer: int = -1, **words: Any) -> Attribution:
     """rollout, average or raw on a device; the values stay there."""
     from .maps import maps_of
     options, rest = split(words, (*READING, *ASKED))
@@ -238,17 +239,25 @@ def as_result(method: str, maps: Maps, items: Sequence[int], asked: Sequence[lis
                              images=[maps.images[k] for k in items if maps.images])
 
 
+class OutputFacts(TypedDict):
+    """The output that a gradient is of. A function has a name and a value only."""
+
+    name: str
+    value: float
+    id: NotRequired[int]
+    row: NotRequired[int | None]
+
+
 class DeviceAttribution(Attribution):
     """A result whose values are on a device. They are copied to the engine's record when it is needed."""
 
     _filled = False
     rule: str | None = None  # of a gradient
-    target: Any = None  # of a gradient: name, id, row and value of the output; of a batch, a list
-
+    target: Any = None  # of a gradient: OutputFacts; of a batch, a list of them
     input_gradient: Any = None  # of a gradient: the length of dy/dx for each token's embedding x; of a batch, a list
     input_gradient_times_input: Any = None  # and x dy/dx
 
-    def _set_target(self, rule: str, targets: list[dict[str, Any]], inputs: list[tuple[Tensor, Tensor]] | None) -> None:
+    def _set_target(self, rule: str, targets: list[OutputFacts], inputs: list[tuple[Tensor, Tensor]] | None) -> None:
         self.rule, self.target = rule, targets if self.batch else targets[0]
         for k, one in enumerate(targets):
             norm, times = ([], []) if inputs is None else (part.tolist() for part in inputs[k])
@@ -278,7 +287,7 @@ class DeviceAttribution(Attribution):
         return self._results
 
 
-def device_metrics(attention: Any, *, layer: int = -1, **words: Any) -> Metrics:
+def device_metrics(attention: Attention, *, layer: int = -1, **words: Any) -> Metrics:
     """The eight metrics on a device."""
     from .metrics import Sums
     from .maps import maps_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeGuard
 
 import torch
 
@@ -69,13 +69,14 @@ def asked_by_caller(capture: Recording) -> list[bool]:
     """
     wanted: list[bool] = []
 
-    def enter(module: torch.nn.Module, args: Any, words: dict[str, Any]) -> Any:
+    def enter(module: torch.nn.Module, args: tuple[Any, ...],
+              words: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         wanted.append(bool(words.get("output_attentions")) or (wanted[-1] if wanted else False))
         if capture._asked and words.get("output_attentions", True) is False:  # generate() says so at every step
             return args, {**words, "output_attentions": True}
         return None
 
-    def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
+    def leave(module: torch.nn.Module, args: object, out: object) -> None:
         if wanted:
             wanted.pop()
 
@@ -108,7 +109,7 @@ def ask_configs(capture: Recording) -> None:
             capture._asked = True
 
 
-def looks_like_attention(part: Any) -> bool:
+def looks_like_attention(part: object) -> TypeGuard[torch.Tensor]:
     """Whether it is [B, H, Q, K], not negative, with rows that sum to 1. Dropout breaks the last.
 
     Rows with NaN may be anything: methods refuse them, with a sentence that says so.

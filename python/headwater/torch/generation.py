@@ -3,7 +3,7 @@
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Sequence, Sized
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from ..arrays import Kind, NumPyArray, to_numpy
 from ..encoder_decoder import EncoderDecoder, Maps, compose
 from ..errors import Error
 from ..image import ImageTokens, named as named_images
+from ..kinds import ArrayIn, Mask
 from ..steps import Map, Step, rows_of_text, whole_rows
 from ..generated import Generation, follow, places_of, prompt_of
 from .blocks import Positions
@@ -37,8 +38,8 @@ def map_rows(record: Record, place: int, fuse: str, columns: Positions) -> NumPy
     return rows  # rows of padding may hold NaN; the other rows are checked later
 
 
-def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, attention_mask: Any,
-               item: int | None, position: str, beam_indices: Any, call: int | None,
+def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequence[str] | None, attention_mask: Mask | None,
+               item: int | None, position: str, beam_indices: ArrayIn | None, call: int | None,
                words: Mapping[str, Any]) -> Generation:
     """Generation of a captured model.generate()."""
     words = dict(words)
@@ -56,9 +57,9 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     found = words_of_text(text, places, row)
     m = prompt_of_text(text, found, row)
     found = cut(text, found, m)
-    given = attention_mask if attention_mask is not None else seen._attention_mask
+    given: Any = attention_mask if attention_mask is not None else seen._attention_mask
     if given is not None:
-        rows = len(given) if getattr(given, "ndim", 2) > 1 or not len(given) or hasattr(given[0], "__len__") else 1
+        rows = len(given) if getattr(given, "ndim", 2) > 1 or not len(given) or isinstance(given[0], Sized) else 1
         mask: Tensor | None = mask_of(given, rows, m, first.device)[places[0] * rows // first.batch]
     else:
         masks = prompt_mask(text, m)
@@ -82,7 +83,7 @@ def generation(seen: Recording, prompt: Sequence[str] | None, generated: Sequenc
     return out
 
 
-def rows_of(text: Text, item: int | None, beam_indices: Any) -> list[int]:
+def rows_of(text: Text, item: int | None, beam_indices: ArrayIn | None) -> list[int]:
     """The row of a text in each pass."""
     if beam_indices is None:
         check_rows(text)
@@ -150,8 +151,8 @@ def sides_of(seen: Recording) -> tuple[Stack, Stack, Stack]:
 
 
 def encoder_decoder(seen: Recording, source_tokens: Sequence[str] | None, target_tokens: Sequence[str] | None,
-                    attention_mask: Any, decoder_attention_mask: Any, item: int | None, beam_indices: Any, call: int | None,
-                    words: Mapping[str, Any]) -> EncoderDecoder:
+                    attention_mask: Mask | None, decoder_attention_mask: Mask | None, item: int | None,
+                    beam_indices: ArrayIn | None, call: int | None, words: Mapping[str, Any]) -> EncoderDecoder:
     """EncoderDecoder of a captured forward pass, or of a captured generate()."""
     encoder, decoder, across = sides_of(seen)
     text = texts_of(seen, decoder, call)

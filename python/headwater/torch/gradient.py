@@ -18,8 +18,9 @@ from .. import _engine
 from ..arguments import ASKED, OPTIONS, CaptureWords, make_options, one_row, split
 from ..arrays import Kind
 from ..errors import Error
+from ..kinds import Target
 from . import output_names
-from .device import DeviceAttribution, pick, roll
+from .device import DeviceAttribution, OutputFacts, pick, roll
 from .answer import Answer
 from .maps import Maps
 from .padding import told_mask
@@ -35,7 +36,7 @@ RULES = ("gradient", "gradient-rollout", "chefer")
 PREPARES = ("residual", "discard", "order", "preset", "empty")  # options that only gradient-rollout uses
 
 
-def gradient(seen: Recording, target: Any, *, rule: str, layer: int | None, position: int | None,
+def gradient(seen: Recording, target: Target, *, rule: str, layer: int | None, position: int | None,
              **words: Unpack[CaptureWords]) -> DeviceAttribution:
     """G over the tokens of each item: [n, n], [n] with a row, [B, n, n] for a batch (a list if lengths differ)."""
     if rule not in RULES:
@@ -127,7 +128,8 @@ def back(records: list[Record], y: Tensor) -> list[Tensor]:
     return gradients
 
 
-def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | None) -> tuple[Tensor, list[Any]]:
+def chosen_output(seen: Recording, asked: Answer, target: Target,
+                  position: int | None) -> tuple[Tensor, list[OutputFacts]]:
     """The outputs y, one for each item, and what to record about them."""
     one, items = asked.run.one, len(asked.tokens)
     if one.output is None:
@@ -144,7 +146,7 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
                         f"or one for each of the {items} items; compute it from the model's output")
         name = getattr(target, "__name__", "function")
         each = y.detach().reshape(-1).tolist()
-        return y, [dict(name=name, value=each[k if len(each) > 1 else 0]) for k in range(items)]
+        return y, [OutputFacts(name=name, value=each[k if len(each) > 1 else 0]) for k in range(items)]
     logits = getattr(one.output, "logits", one.output)
     if not isinstance(logits, torch.Tensor) or logits.ndim not in (2, 3) or not logits.requires_grad:
         raise Error("gradient: the model returns no logits, expected [B, classes] or [B, n, words]; give `target` a "
@@ -166,7 +168,7 @@ def chosen_output(seen: Recording, asked: Answer, target: Any, position: int | N
     found = []
     for k, (number, value) in enumerate(zip(wanted.tolist(), y.tolist())):
         name = output_names.name_of(seen, number, logits.shape[-1], words)
-        found.append(dict(name=name, id=number, row=places[k], value=value))
+        found.append(OutputFacts(name=name, id=number, row=places[k], value=value))
     return y, found
 
 
@@ -198,16 +200,17 @@ def is_encoder(asked: Answer) -> bool:
     return any(entry.across for entry in asked.run.one.entries)
 
 
-def chosen_ids(seen: Recording, target: Any, logits: Tensor, rows: bool) -> Tensor:
+def chosen_ids(seen: Recording, target: Target, logits: Tensor, rows: bool) -> Tensor:
     """The number of the class or token of each item."""
     if isinstance(target, str) and target == "best":
         return logits.argmax(-1)
     each = list(target) if isinstance(target, (list, tuple)) else [target]
+    numbers: object = target
     if any(isinstance(one, str) for one in each):
-        each = [output_names.number_of(seen, one, logits.shape[-1], rows) for one in each]
-        target = each if len(each) > 1 else each[0]
+        found = [output_names.number_of(seen, one, logits.shape[-1], rows) for one in each]
+        numbers = found if len(found) > 1 else found[0]
     try:
-        given = torch.as_tensor(target, device=logits.device)
+        given = torch.as_tensor(numbers, device=logits.device)
         if given.is_floating_point() or given.dtype == torch.bool:
             raise TypeError("no whole numbers")
         wanted = given.to(torch.int64).expand(len(logits))
@@ -302,7 +305,7 @@ def rolled(maps: list[Tensor], options: _engine.Options, tokens: list[str],
     return pick(torch.from_numpy(results.matrix(0)), rows), results.facts(0)["notes"]
 
 
-def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: Any, options: _engine.Options,
+def packed(asked: Answer, values: list[Tensor], notes: list[list[str]], items: Sequence[int], options: _engine.Options,
            batch: bool, words: Mapping[str, Any]) -> DeviceAttribution:
     results = _engine.Results()
     for k, item in enumerate(items):

@@ -1,7 +1,7 @@
 """What the changed network does in place of torch's functions: handler(network, function, *args, **keywords)."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -15,32 +15,33 @@ from .network import FROM, Network, detached, is_stream, step_number, tensors
 
 BUILTIN: Any = getattr(torch._C, "_nn")
 sdpa = BUILTIN.scaled_dot_product_attention
-Handler = Callable[..., Any]
+Handler: TypeAlias = Callable[..., Any]
+Original: TypeAlias = Callable[..., Any]  # a function of torch's
 
 
-def on_dropout(network: Network, function: Any, input: Tensor, p: float = 0.5, training: bool = True,
-               inplace: bool = False, **words: Any) -> Any:
+def on_dropout(network: Network, function: Original, input: Tensor, p: float = 0.5, training: bool = True,
+               inplace: bool = False, **words: Any) -> Tensor:
     if words.get("train", training) and p:
         raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
     return input
 
 
-def on_linear(network: Network, function: Any, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+def on_linear(network: Network, function: Original, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     input, root = network.rooted(input)
     if bias is not None and input.requires_grad and not bias.requires_grad:
         bias = network.constant(bias)
     return network.follow(function(input, weight, bias), root)
 
 
-def on_addmm(network: Network, function: Any, input: Tensor, mat1: Tensor, mat2: Tensor, **words: Any) -> Any:
+def on_addmm(network: Network, function: Original, input: Tensor, mat1: Tensor, mat2: Tensor, **words: Any) -> Any:
     if not input.requires_grad and (mat1.requires_grad or mat2.requires_grad):
         input = network.constant(input)
     return function(input, mat1, mat2, **words)
 
 
-def on_sum(network: Network, function: Any, input: Any, other: Any, **words: Any) -> Any:
+def on_sum(network: Network, function: Original, input: Any, other: Any, **words: Any) -> Any:
     """x + c: the constant takes its share. Under attnlrp only biases do: what is added to scores is none."""
-    def side(value: Any, across: Any) -> Any:
+    def side(value: Any, across: object) -> Any:
         if is_stream(value) or not isinstance(across, Tensor):
             return value
         if not isinstance(value, Tensor):
@@ -56,7 +57,7 @@ def on_sum(network: Network, function: Any, input: Any, other: Any, **words: Any
     return function(input if written else side(input, other), side(other, input), **words)
 
 
-def on_layer_norm(network: Network, function: Any, input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+def on_layer_norm(network: Network, function: Original, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
                   bias: Tensor | None = None, eps: float = 1e-5, *rest: Any, **words: Any) -> Any:
     input, root = network.rooted(input)
     if not input.requires_grad:
@@ -69,7 +70,7 @@ def on_layer_norm(network: Network, function: Any, input: Tensor, normalized_sha
     return network.follow(network.normed(input, leaf, lambda: y, weight, size, axes, True), root)
 
 
-def on_rms_norm(network: Network, function: Any, input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
+def on_rms_norm(network: Network, function: Original, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
                 eps: float | None = None, **words: Any) -> Any:
     input, root = network.rooted(input)
     if not input.requires_grad:
@@ -92,7 +93,7 @@ def size_of(x: Tensor, axes: tuple[int, ...], epsilon: float, centred: bool) -> 
 
 
 def on_activation(slope: Function | None) -> Handler:
-    def handler(network: Network, function: Any, input: Any, *args: Any, **words: Any) -> Any:
+    def handler(network: Network, function: Original, input: Any, *args: Any, **words: Any) -> Any:
         if not is_stream(input) or words.get("inplace") or any(is_stream(one) for one in (*args, *words.values())):
             return function(input, *args, **words)
 
@@ -105,7 +106,7 @@ def on_activation(slope: Function | None) -> Handler:
     return handler
 
 
-def on_power(network: Network, function: Any, input: Any, exponent: Any, **words: Any) -> Any:
+def on_power(network: Network, function: Original, input: Any, exponent: Any, **words: Any) -> Any:
     """x ** 2 as in a squared ReLU; any other power has no slope at 0 or depends on more than x."""
     if not is_stream(input) or words or not isinstance(exponent, (int, float)) or exponent < 1:
         return function(input, exponent, **words)
@@ -117,12 +118,12 @@ def on_power(network: Network, function: Any, input: Any, exponent: Any, **words
     return network.secant(input, same, slope_of(same))
 
 
-def on_gelu(network: Network, function: Any, input: Tensor, *, approximate: str = "none") -> Any:
+def on_gelu(network: Network, function: Original, input: Tensor, *, approximate: str = "none") -> Tensor:
     slope = backward.of_gelu if approximate == "none" else backward.of_tanh_gelu
     return network.secant(input, lambda x: function(x, approximate=approximate), slope)
 
 
-def on_softmax(network: Network, function: Any, *args: Any, **words: Any) -> Any:
+def on_softmax(network: Network, function: Original, *args: Any, **words: Any) -> Tensor:
     if network.frozen:
         if network.recording and not over_tokens(network, *args, **words):
             network.softmaxes.append(step_number())
@@ -145,7 +146,7 @@ def over_tokens(network: Network, input: Tensor, dim: int | None = -1, *rest: An
         input.shape[-1 if axis is None else axis] == network.length
 
 
-def on_product(network: Network, function: Any, input: Any, other: Any, **words: Any) -> Any:
+def on_product(network: Network, function: Original, input: Any, other: Any, **words: Any) -> Any:
     """A gate, x u: both sides get half of their gradient."""
     if not is_stream(input) or not is_stream(other):
         root = network.roots.get(id(input)) if network.searching else None  # a mask after the embeddings' norm
@@ -157,7 +158,7 @@ def on_product(network: Network, function: Any, input: Any, other: Any, **words:
     return network.halved(lambda: function(input, other, **words))
 
 
-def on_matrix_product(network: Network, function: Any, *args: Any, **words: Any) -> Any:
+def on_matrix_product(network: Network, function: Original, *args: Any, **words: Any) -> Any:
     """Both sides get half of their gradient, as in attention. Under frozen, no such product is known."""
     if network.frozen or sum(map(is_stream, tensors((*args, *words.values())))) < 2:
         out = function(*args, **words)
@@ -169,13 +170,13 @@ def on_matrix_product(network: Network, function: Any, *args: Any, **words: Any)
     return out
 
 
-def on_added_matrix_product(network: Network, function: Any, input: Tensor, *args: Any, **words: Any) -> Any:
+def on_added_matrix_product(network: Network, function: Original, input: Tensor, *args: Any, **words: Any) -> Any:
     if is_stream(input):
         return function(input, *args, **words)
     return on_matrix_product(network, function, input, *args, **words)
 
 
-def on_attention(network: Network, function: Any, query: Tensor, key: Tensor, value: Tensor,
+def on_attention(network: Network, function: Original, query: Tensor, key: Tensor, value: Tensor,
                  attn_mask: Tensor | None = None, dropout_p: float = 0.0, **words: Any) -> Any:
     if dropout_p:
         raise Error("relevance: the model runs with dropout, expected none; call model.eval() first")
@@ -201,13 +202,13 @@ def shares(network: Network, query: Tensor, key: Tensor, value: Tensor,
     return query, key, network.scaled(value, 0.5) if is_stream(value) else value, mask
 
 
-def every(handler: Handler, *names: str) -> dict[Any, Handler]:
+def every(handler: Handler, *names: str) -> dict[Original, Handler]:
     """The handler for the functions of these names, in torch, in torch.nn.functional and as methods."""
     places = (torch, F, torch.Tensor, BUILTIN, torch.special)
     return {getattr(place, name): handler for name in names for place in places if hasattr(place, name)}
 
 
-HANDLERS: dict[Any, Handler] = {
+HANDLERS: dict[Original, Handler] = {
     **every(on_dropout, "dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d",
             "dropout2d", "dropout3d"),
     **every(on_linear, "linear"),

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..image import ImageTokens
+from ..kinds import Given
 
 KINDS = ("image", "video")
 # The models whose image tokens are the patches of an image, row by row, and what in their config shrinks the sides of the
@@ -17,7 +18,7 @@ SHRUNK_BY = {"aya_vision": "downsample_factor", "cohere2_vision": "downsample_fa
              "smolvlm": "scale_factor", "vipllava": ""}
 
 
-def places_of(ids: Tensor | None, told: Sequence[dict[str, Any]], config: Any,
+def places_of(ids: Tensor | None, told: Sequence[Given], config: Any,
               real: Sequence[Tensor | None]) -> list[list[ImageTokens]]:
     """The images of each item, by the positions that are left without padding."""
     if ids is None or config is None:
@@ -39,7 +40,7 @@ def kept(row: list[int], keep: Tensor | None) -> list[int]:
     return row if keep is None else [row[j] for j in keep.tolist()]
 
 
-def grids_of(kind: str, told: Sequence[dict[str, Any]], config: Any, count: int) -> list[tuple[int, int, int]]:
+def grids_of(kind: str, told: Sequence[Given], config: Any, count: int) -> list[tuple[int, int, int]]:
     """Frames, rows and columns of the tokens of each image, where the model was told (image_grid_thw, or Pixtral's sizes)
     and they add up to the tokens that there are.
     """

@@ -7,23 +7,24 @@ x are the rows of the tokens (replay.py), x' those of the baseline: the same pas
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, ContextManager
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, TypeAlias, TypeGuard
 
 import torch
 from torch import Tensor
 
 from ..errors import Error
+from ..kinds import Target
 from .parts import Stand
 from .passes import Call
 from .output_names import word_number
-from .relevance_target import Chosen
-from .replay import Alter, Replay
+from .relevance_target import Chosen, Logit
+from .replay import Alter, Named, Positional, Replay
 
 if TYPE_CHECKING:
     from .recording import Recording
 
-Run = Callable[[tuple[int, Tensor] | None, Alter | None], ContextManager[Replay]]
-Choose = Callable[[Replay, Any, Any], Chosen]
+Run: TypeAlias = Callable[[tuple[int, Tensor] | None, Alter | None], ContextManager[Replay]]
+Choose: TypeAlias = Callable[[Replay, Target, "str | int | None"], Chosen]
 
 
 @dataclass
@@ -34,8 +35,8 @@ class Integrated:
     baseline: str
 
 
-def integrated(seen: Recording, call: Call, run: Run, choose: Choose, target: Any, against: Any, steps: int,
-               baseline: str | int) -> Integrated:
+def integrated(seen: Recording, call: Call, run: Run, choose: Choose, target: Target,
+               against: str | int | None, steps: int, baseline: str | int) -> Integrated:
     """`run` runs the pass again, with other rows or other arguments; `choose` finds the target in its output."""
     with run(None, None) as first, torch.no_grad():
         chosen = choose(first, target, against)
@@ -47,7 +48,7 @@ def integrated(seen: Recording, call: Call, run: Run, choose: Choose, target: An
         raise Error("relevance: the baseline has a different number of rows than the input, expected the same number; give another `baseline`")
     wide = torch.float64 if rows.dtype == torch.float64 else torch.float32
     way = rows.to(wide) - begin.to(wide)
-    again = target, against
+    again: tuple[Target, str | int | None] = target, against
     if not callable(target):
         again = fixed(chosen.target), None if chosen.against is None else fixed(chosen.against)
 
@@ -67,14 +68,14 @@ def integrated(seen: Recording, call: Call, run: Run, choose: Choose, target: An
     return Integrated((way * total).sum(-1).flatten(), chosen, rest, name)
 
 
-def fixed(logit: Any) -> Any:
+def fixed(logit: Logit) -> str | int:
     """The same output in another pass."""
-    return logit[0] if str(logit[0]).startswith(("start:", "end:")) else logit[1]
+    return logit[0] if logit[0].startswith(("start:", "end:")) else logit[1]
 
 
 def altered(seen: Recording, call: Call, baseline: str | int) -> tuple[str, Alter]:
     """What the baseline is called, and how it changes the arguments of the pass."""
-    def alter(stand: Stand, args: list[Any], words: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def alter(stand: Stand, args: Positional, words: Named) -> tuple[Positional, Named]:
         ids = next(filter(is_ids, [*args, *words.values()]), None)
         if ids is None:
             return without_numbers(args, words, str(baseline))
@@ -109,11 +110,11 @@ def altered(seen: Recording, call: Call, baseline: str | int) -> tuple[str, Alte
     return str(number) if words is None else words([number])[0], alter
 
 
-def is_ids(value: Any) -> bool:
+def is_ids(value: object) -> TypeGuard[Tensor]:
     return isinstance(value, Tensor) and value.dtype in (torch.long, torch.int) and value.ndim == 2
 
 
-def without_numbers(args: list[Any], words: dict[str, Any], baseline: str) -> tuple[list[Any], dict[str, Any]]:
+def without_numbers(args: Positional, words: Named, baseline: str) -> tuple[Positional, Named]:
     """An image, or rows of the caller's own: zeros."""
     if baseline not in ("", "zero"):
         raise Error(f"`baseline` '{baseline}': the model was given no token ids, expected 'zero'; leave it out")

@@ -10,7 +10,7 @@ import torch
 from .. import _engine
 from ..errors import Error
 from ..protocols import TextTokenizer
-from ..serving import check
+from ..serving import Progress, check
 from .capturing import Capture, capture
 
 METHODS = ("rollout", "flow", "raw", "average", "gradient", "relevance", "generate", "compare")
@@ -19,7 +19,6 @@ NUMBERS: dict[str, Callable[[str], Any]] = {"layer": int, "residual": float, "di
 MISSING: dict[str, tuple[str, ...]] = {"generate": ("explain", "rule"), "relevance": ()}
 MISSING_ELSEWHERE = ("keep", "against", "other")
 MOST_TOKENS = 500  # the most that a page may request
-Progress = Callable[[str, int, int], bool]
 
 
 class LiveModel:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping, TypeAlias
 
 import numpy as np
 import torch
@@ -12,8 +12,9 @@ from .. import _engine
 from ..arrays import common_device, is_torch, to_numpy
 from ..errors import Error
 from ..image import ImageTokens
+from ..kinds import Mask, Tokens
 from ..protocols import Recorded
-from ..source import from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
+from ..source import Attention, from_layers, layers_of, read_words, refuse_capture_words, spread, token_lists
 from .blocks import Positions
 from .device import fused
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from .rows import Rows as FewRows
 
 SUM_TOLERANCE = 1e-2  # how far the engine lets the sum of a row be from 1
-Rows = Callable[[int, int, str, int, int], Tensor]  # item, layer, fuse, first, count: [count, n] float32
+Rows: TypeAlias = Callable[[int, int, str, int, int], Tensor]  # item, layer, fuse, first, count: [count, n] float32
 # item, layer, rows, options, whether the map is taken as it is, whether sums of the forward pass may be used
-Fold = Callable[[int, int, "FewRows", Mapping[str, Any], bool, bool], "FewRows | None"]
+Fold: TypeAlias = Callable[[int, int, "FewRows", Mapping[str, Any], bool, bool], "FewRows | None"]
 
 
 def never(item: int) -> bool:
@@ -62,7 +63,7 @@ class Maps:
         return self.rows(item, layer, fuse, 0, len(self.tokens[item]))
 
 
-def maps_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name: str = "memory",
+def maps_of(attention: Attention, tokens: Tokens | None = None, attention_mask: Mask | None = None, name: str = "memory",
              sums: str = "checked", **asked: Any) -> Maps:
     """Layers on a device, [n, n], [H, n, n] or [B, H, n, n] each. Rows are checked as the engine checks them."""
     if isinstance(attention, Recorded):
@@ -70,6 +71,7 @@ def maps_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name
     refuse_capture_words(asked)
     layers = four_axes(attention, name)
     device = common_device(layers, name)
+    assert device is not None, "only layers of torch come here"
     items, n = layers[0].shape[0], layers[0].shape[-1]
     mask = np.ones((items, n), bool) if attention_mask is None else np.broadcast_to(
         to_numpy(attention_mask) != 0, (items, n))
@@ -93,7 +95,7 @@ def maps_of(attention: Any, tokens: Any = None, attention_mask: Any = None, name
     return Maps(rows, words, [layer.shape[1] for layer in layers], name, device, n, items > 1)
 
 
-def four_axes(attention: Any, name: str) -> list[Tensor]:
+def four_axes(attention: Attention, name: str) -> list[Tensor]:
     """The layers as [B, H, n, n] each."""
     layers = layers_of(attention)
     common_device(layers, name)

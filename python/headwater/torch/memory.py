@@ -1,12 +1,13 @@
 """Batches in pieces that fit: split by the free memory, and halved when it was not enough."""
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, TypeVar
+from typing import Any, Callable, TypeVar
 
 import torch
 from torch import Tensor
 
 from ..errors import Error
+from ..kinds import Given
 
 Result = TypeVar("Result")
 
@@ -63,7 +64,7 @@ def first_piece(model: torch.nn.Module, items: int, length: int, device: torch.d
     return max(1, min(items, free_bytes(device) // 2 // max(1, bytes_of_item(model, length))))
 
 
-def cut(batch: Mapping[str, Any], begin: int, end: int, items: int) -> dict[str, Any]:
+def cut(batch: Given, begin: int, end: int, items: int) -> dict[str, Any]:
     """Items begin ... end - 1 of every tensor in a batch that has `items` of them."""
     return {name: value[begin:end] if isinstance(value, Tensor) and value.ndim and value.shape[0] == items else value
             for name, value in batch.items()}

@@ -15,6 +15,7 @@ from torch import Tensor
 from .. import _engine
 from ..arguments import make_options
 from ..errors import Error
+from ..kinds import Given
 from ..result import Metrics
 from . import memory
 from .capturing import Capture
@@ -65,7 +66,7 @@ class Sums:
         results.add_metrics(self.numbers(), options, self.heads, range(len(self.heads))[layer], name, notes)
         return Metrics(results)
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, float]:
         return dict(mean_attention=self.attention / self.entries, max_attention=self.max_attention,
                     attention_entropy=self.entropy / self.rows, attention_concentration=self.concentration / self.rows,
                     rollout_max=self.rollout_max, rollout_entropy=self.rollout_entropy / self.rows,
@@ -169,7 +170,7 @@ class Folds:
         return out
 
 
-def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None,
+def item_sums(model: torch.nn.Module, batch: Given, layer: int, pattern: str | None,
               **asked: Any) -> tuple[list[Sums], list[str]]:
     """The sums of each item of a batch, which runs in pieces that fit in memory, and notes."""
     if not isinstance(batch, Mapping):
@@ -196,7 +197,7 @@ def item_sums(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
     return out, notes
 
 
-def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, pattern: str | None,
+def run_piece(model: torch.nn.Module, batch: Given, layer: int, pattern: str | None,
               asked: Mapping[str, Any]) -> tuple[list[Sums], list[str]]:
     folds: dict[tuple[str, int], Folds] = {}  # by stack and the call of its parent
 
@@ -230,7 +231,7 @@ def run_piece(model: torch.nn.Module, batch: Mapping[str, Any], layer: int, patt
     return sums, answer.notes
 
 
-def chunked_maps(model: torch.nn.Module, batch: Mapping[str, Any], size: int) -> tuple[Tensor, ...] | None:
+def chunked_maps(model: torch.nn.Module, batch: Given, size: int) -> tuple[Tensor, ...] | None:
     """The fused maps of each layer, [B, n, n] with zeros for padding, from `size` items at a time."""
     items = next((len(value) for value in batch.values() if isinstance(value, Tensor) and value.ndim), 0)
     layers: list[list[Tensor]] = []

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ FROM = "_headwater_activation_of"
 step_number: Callable[[], int] = getattr(torch.autograd, "_get_sequence_nr")  # of the next step of autograd's graph
 
 
-def tensors(values: Any) -> Iterator[Tensor]:
+def tensors(values: Iterable[object]) -> Iterator[Tensor]:
     for value in values:
         if isinstance(value, Tensor):
             yield value

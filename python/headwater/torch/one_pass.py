@@ -6,7 +6,6 @@ numbers, the engine's kernel computes both.
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import torch
 from torch import Tensor

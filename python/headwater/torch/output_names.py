@@ -43,13 +43,13 @@ def labels_of(seen: Recording, count: int, rows: bool) -> dict[int, str]:
 def name_of(seen: Recording, number: int, count: int, rows: bool) -> str:
     """The name of an output, or its number."""
     labels = labels_of(seen, count, rows)
-    name: Any = labels.get(number)
+    name = labels.get(number)
     if rows and not labels and seen._tokenizer is not None:
         name = seen._tokenizer.convert_ids_to_tokens([number])[0]
     return str(number if name is None else name)
 
 
-def number_of(seen: Recording, wanted: Any, count: int, rows: bool, what: str = "target") -> int:
+def number_of(seen: Recording, wanted: object, count: int, rows: bool, what: str = "target") -> int:
     """The number of an output by its number or name. Raises if there is none, or if it is no output of `count`."""
     if isinstance(wanted, str) and not wanted.lstrip("-").isdigit():
         number = named(seen, wanted, count, rows, what)

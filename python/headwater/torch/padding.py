@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Sequence
+from typing import Sequence
 
 import torch
 from torch import Tensor
 
 from ..errors import Error
+from ..kinds import Given, Mask, Tokens
 from ..protocols import Tokenizer
 from ..source import token_lists
 from .passes import INVERTED, MASKS
@@ -15,7 +16,7 @@ from .blocks import Positions
 from .record import Record
 
 
-def mask_of(given: Any, items: int, length: int, device: torch.device) -> Tensor:
+def mask_of(given: Mask, items: int, length: int, device: torch.device) -> Tensor:
     """A mask that the user gave, as [B, n], true where a position is real."""
     mask = torch.as_tensor(given, device=device)
     mask = mask[None] if mask.ndim == 1 else mask
@@ -25,7 +26,7 @@ def mask_of(given: Any, items: int, length: int, device: torch.device) -> Tensor
     return (mask != 0).expand(items, length)
 
 
-def told_mask(told: Sequence[dict[str, Any]], items: int, length: int, device: torch.device) -> Tensor | None:
+def told_mask(told: Sequence[Given], items: int, length: int, device: torch.device) -> Tensor | None:
     """The innermost mask [B, n] that the model was given, true where a position is real."""
     for one in told:
         for name, value in one.items():
@@ -78,7 +79,7 @@ def is_causal(record: Record, item: int, real: Positions) -> bool:
     return seen.shape[0] == seen.shape[1] and not bool(seen.triu(1).any())
 
 
-def real_positions(record: Record, told: Sequence[dict[str, Any]], given: Any) -> tuple[list[Positions], list[str]]:
+def real_positions(record: Record, told: Sequence[Given], given: Mask | None) -> tuple[list[Positions], list[str]]:
     """The real positions of each item of a record of self attention, and what to note.
 
     `given` is the user's mask, and is trusted. What the model was told is trusted if its attention followed it. Else
@@ -105,7 +106,7 @@ def lengths(real: list[Positions], length: int) -> list[int]:
     return [length if one is None else len(one) for one in real]
 
 
-def ids_of(told: Sequence[dict[str, Any]], items: int, length: int) -> Tensor | None:
+def ids_of(told: Sequence[Given], items: int, length: int) -> Tensor | None:
     """The innermost input_ids [B, n] that the model was given."""
     for one in told:
         ids = one.get("input_ids")
@@ -128,7 +129,7 @@ def numbers(length: int) -> tuple[str, ...]:
     return tuple(map(str, range(length)))
 
 
-def words_of(tokens: Sequence[Any] | None, real: list[Positions], length: int,
+def words_of(tokens: Tokens | None, real: list[Positions], length: int,
              named: list[list[str]] | None) -> list[list[str]]:
     """The tokens of each item: those that were given, those of the tokenizer, or numbers."""
     sizes = lengths(real, length)

@@ -7,18 +7,21 @@ import fnmatch
 import functools
 import sys
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, TypeAlias
 
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from ..errors import Error
+from ..kinds import ModuleRules
 from . import interface
 from .backward import slope_of
 from .handlers import shares, size_of
 from .network import Network, detached, is_stream, tensors
 from .probe import Activation, Norm, kind_of
 
+Forward: TypeAlias = Callable[..., Any]  # of a module
 WORDS = ("linear", "constant", "factor")
 
 
@@ -28,7 +31,7 @@ class Stand:
 
     undo: list[Callable[[], None]] = field(default_factory=list)
 
-    def forward(self, module: torch.nn.Module, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    def forward(self, module: torch.nn.Module, make: Callable[[Forward], Forward]) -> None:
         """Puts another forward in a module's place."""
         before = module.__dict__.get("forward")
         own = module.forward
@@ -42,7 +45,7 @@ class Stand:
         self.undo.append(back)
         module.__dict__["forward"] = make(own)
 
-    def hook(self, handle: Any) -> None:
+    def hook(self, handle: RemovableHandle) -> None:
         self.undo.append(handle.remove)
 
     def clear(self) -> None:
@@ -51,7 +54,7 @@ class Stand:
 
 
 
-def rule_of(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], rules: Mapping[Any, str]) -> None:
+def rule_of(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], rules: ModuleRules) -> None:
     """Puts what the user says about modules in their place."""
     if not isinstance(rules, Mapping):
         raise Error(f"`rules` {rules!r}: expected rules by the names or classes of modules; for example "
@@ -68,7 +71,7 @@ def rule_of(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str]
             stand.forward(module, lambda own, word=word: told(network, own, word))  # type: ignore[misc]
 
 
-def told(network: Network, own: Callable[..., Any], word: str) -> Callable[..., Any]:
+def told(network: Network, own: Forward, word: str) -> Forward:
     def forward(*args: Any, **words: Any) -> Any:
         if word == "linear":
             with network.as_it_is():
@@ -121,7 +124,7 @@ def leaves(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str])
             stand.forward(module, lambda own, module=module: asked(network, module, own))  # type: ignore[misc]
 
 
-def asked(network: Network, module: torch.nn.Module, own: Callable[..., Any]) -> Callable[..., Any]:
+def asked(network: Network, module: torch.nn.Module, own: Forward) -> Forward:
     kinds: dict[tuple[int, ...], Norm | Activation | None] = {}
 
     def forward(*args: Any, **words: Any) -> Any:
@@ -154,7 +157,7 @@ def asked(network: Network, module: torch.nn.Module, own: Callable[..., Any]) ->
     return forward
 
 
-def multihead(network: Network, module: torch.nn.MultiheadAttention) -> Callable[..., Any]:
+def multihead(network: Network, module: torch.nn.MultiheadAttention) -> Forward:
     """nn.MultiheadAttention by the functions that the mode sees; its own runs as one."""
     def forward(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
                 need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
@@ -204,7 +207,7 @@ def attention_kernels(stand: Stand, network: Network) -> None:
         stand.undo.append(functools.partial(mapping._global_mapping.__setitem__, key, original))
 
 
-def kernel(network: Network, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+def kernel(network: Network, original: Forward, name: str) -> Forward:
     def attention(module: torch.nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Any, *args: Any,
                   **words: Any) -> Any:
         if network.quiet or network.plain or not any(map(is_stream, (query, key, value))):

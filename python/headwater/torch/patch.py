@@ -92,12 +92,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
     return out
 
 
-def of_call(args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
+def of_call(args: tuple[Any, ...], words: dict[str, Any]) -> tuple[object, object]:
     """The query and the key that nn.MultiheadAttention was called with."""
     return args[0] if args else words.get("query"), args[1] if len(args) > 1 else words.get("key")
 
 
-def is_across(name: str, query: Any, key: Any) -> bool:
+def is_across(name: str, query: object, key: object) -> bool:
     """Whether nn.MultiheadAttention attends to something else than its queries."""
     if query is key or not isinstance(query, Tensor) or not isinstance(key, Tensor):
         return False

@@ -84,14 +84,14 @@ def has_quiet_code(kind: Any) -> bool:
         is_quiet_function(kind, kind.forward, frozenset())
 
 
-def is_arithmetic(found: Any, name: str) -> bool:
+def is_arithmetic(found: object, name: str) -> bool:
     """Whether what a global name stands for is one of MATHS, a constant or a plain function of Python's own."""
     if isinstance(found, (int, float, str, torch.dtype)) or any(found is one for one in MATHS):
         return True
     return found is not None and found is getattr(builtins, name, None) and found not in ANYTHING
 
 
-def is_quiet_function(kind: type[torch.nn.Module], function: Any, callers: frozenset[Any]) -> bool:
+def is_quiet_function(kind: type[torch.nn.Module], function: object, callers: frozenset[FunctionType]) -> bool:
     """Whether a function of a class names only arithmetic, and methods of the class that do the same."""
     if not isinstance(function, FunctionType) or function.__closure__ or hasattr(function, "__wrapped__"):
         return False  # a decorator can do anything

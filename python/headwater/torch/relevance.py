@@ -7,7 +7,7 @@ needed: queries, keys and values get their shares around the model's own kernel.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Mapping, Unpack
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Unpack
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from .. import _engine
 from ..arguments import ASKED, AskedWords, make_options
 from ..arrays import Kind
 from ..errors import Error
+from ..kinds import ModuleRules, Target
 from . import switches
 from .answer import Answer, answer_of
 from .attended import Parts
@@ -23,7 +24,7 @@ from .device import DeviceAttribution
 from .graph import Unnamed, judge, softmax_notes
 from .integrated import integrated
 from .passes import Call, glimpse_of
-from .relevance_target import Chosen, check_row, choose, row_of
+from .relevance_target import Chosen, Logit, check_row, choose, row_of
 from .replay import Replay, replayed
 from .stacks import Run
 
@@ -40,8 +41,8 @@ MOST_LOST = {torch.float64: 1e-4, torch.float32: 1e-4}  # of the sum of all abso
 class Question:
     """What is asked about every item."""
 
-    target: Any
-    against: Any
+    target: Target
+    against: str | int | None
     rule: str
     row: int | str | None
     by_layer: bool
@@ -49,7 +50,7 @@ class Question:
     edges: int | None
     steps: int | None
     baseline: str | int
-    rules: Mapping[Any, str]
+    rules: ModuleRules
 
     def check(self) -> None:
         if self.rule not in RULES:
@@ -131,11 +132,11 @@ def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: lis
                     "another")
     edges = None if question.edges is None else question.edges % layers
 
-    def run(**more: Any) -> Any:
+    def run(**more: Any) -> ContextManager[Replay]:
         return replayed(seen.model, call, item, count, length, question.rule, start, starts, question.rules, positions,
                         question.by_layer, **more)
 
-    def chosen_in(one: Replay, target: Any, against: Any) -> Chosen:
+    def chosen_in(one: Replay, target: Target, against: str | int | None) -> Chosen:
         told = kept if kept is not None and rows_of(one.output) == len(kept) else None
         at = (rows_of(one.output) or 1) - 1 if place is None and decodes and not callable(target) else place
         return choose(seen, one.output, target, against, at, told, length if not decodes else 0)
@@ -148,9 +149,10 @@ def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: lis
             chosen = chosen_in(one, target, question.against)
             kinds = {name: type(module).__name__ for module, name in seen._names.items()}
             judge(chosen.y, one.network.known, one.end, one.modules, kinds)
-            if one.network.softmaxes and one.modules is None:
-                raise Unnamed
-            chosen.notes += softmax_notes(one.network.softmaxes, one.modules, kinds)
+            if one.network.softmaxes:
+                if one.modules is None:
+                    raise Unnamed
+                chosen.notes += softmax_notes(one.network.softmaxes, one.modules, kinds)
             found = back(one, chosen.y)
         if parts is not None:
             parts.check(layers, start)
@@ -170,13 +172,13 @@ def of_item(seen: Recording, answer: Answer, call: Call, start: str, starts: lis
     return packed(answer, found, chosen, question, item, results, k, items)
 
 
-def rows_of(output: Any) -> int | None:
+def rows_of(output: object) -> int | None:
     """How many tokens there are logits for."""
     logits = getattr(output, "logits", output)
     return logits.shape[1] if isinstance(logits, Tensor) and logits.ndim == 3 else None
 
 
-def check_same(seen: Recording, answer: Answer, item: int, output: Any) -> None:
+def check_same(seen: Recording, answer: Answer, item: int, output: object) -> None:
     """Raises if the pass gives something else than the recorded one, which depends on more than its arguments."""
     before, now = answer.run.one.glimpse, glimpse_of(output)
     if before is None or now is None:
@@ -210,7 +212,7 @@ def back(run: Replay, y: Tensor) -> Found:
         raise Error(NOWHERE)
     products: dict[int, Tensor] = {}
 
-    def at(layer: int, rows: Tensor) -> Any:
+    def at(layer: int, rows: Tensor) -> Callable[[Tensor], None]:
         return lambda grad: products.update({layer: product(rows, grad)})
 
     for layer, rows in enumerate(run.layers):
@@ -247,8 +249,8 @@ def packed(answer: Answer, found: Found, chosen: Chosen, question: Question, ite
     if keep is not None:
         lines = [line[keep.to(line.device)] for line in lines]
     if not all(bool(torch.isfinite(line).all()) for line in lines):
-        raise Error(f"relevance: the relevance for '{chosen.target[0]}' is not finite, expected numbers; check the "
-                    "model's weights, or run it in float32 or bfloat16")
+        raise Error("relevance: a token's relevance is not finite, expected a number; check the model's weights, or run it in "
+                    "float32 or bfloat16")
     total, output = float(lines[0].double().sum()), float(chosen.y.detach())
     notes = [*answer.notes, *noted(answer, found, chosen, question, total, output)]
     inside = any(entry.across for entry in answer.run.one.entries)
@@ -276,7 +278,7 @@ def put_parts(parts: Parts, layers: int, keep: Tensor | None, results: _engine.R
     results.set_edges(k, parts.layer, edges.contiguous().numpy())
 
 
-def shown(logit: Any, keep: Tensor | None) -> Any:
+def shown(logit: Logit, keep: Tensor | None) -> Logit:
     """A logit whose row counts the real tokens."""
     name, number, row, value = logit
     if keep is not None and row in keep.tolist():

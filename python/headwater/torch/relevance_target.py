@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from ..arguments import make_options, row_words
 from ..errors import Error
+from ..kinds import Score, Target
 from . import output_names
 from .answer import Answer
 
 if TYPE_CHECKING:
     from .recording import Recording
 
-Logit = tuple[str, int, int, float]  # name, number, row, value
+Logit: TypeAlias = tuple[str, int, int, float]  # name, number, row, value
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
 
-def check_row(output: Any, target: Any, row: int | str | None) -> None:
+def check_row(output: object, target: Target, row: int | str | None) -> None:
     """Raises for a row that would have no effect."""
     if row is None:
         return
@@ -64,7 +65,7 @@ def masks(seen: Recording, asked: Answer, item: int) -> list[int]:
     return [int(place) for place in (ids[item] == mask).nonzero()[:, 0]]
 
 
-def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | None, kept: list[int] | None,
+def choose(seen: Recording, output: Any, target: Target, against: str | int | None, row: int | None, kept: list[int] | None,
            length: int) -> Chosen:
     """`row` is the token whose logits are meant, `kept` the tokens that the model gives logits for, if not all."""
     if callable(target):
@@ -97,7 +98,7 @@ def choose(seen: Recording, output: Any, target: Any, against: Any, row: int | N
                   None if other is None else logit(seen, line, other, row, words))
 
 
-def by_function(target: Any, against: Any, output: Any) -> Chosen:
+def by_function(target: Score, against: str | int | None, output: Any) -> Chosen:
     if against not in (None, ""):
         raise Error("`against`: was given beside a function as `target`; subtract it there")
     y = torch.as_tensor(target(output))
@@ -108,9 +109,9 @@ def by_function(target: Any, against: Any, output: Any) -> Chosen:
     return Chosen(y, (getattr(target, "__name__", "function"), -1, -1, float(y.detach())), None)
 
 
-def of_answers(output: Any, target: Any, against: Any) -> Chosen:
+def of_answers(output: object, target: Target, against: str | int | None) -> Chosen:
     """start:K or end:K; start and end are the best of theirs, and so is best of the starts."""
-    def find(word: Any) -> tuple[Tensor, Logit]:
+    def find(word: Target) -> tuple[Tensor, Logit]:
         side, _, place = str("start" if word == "best" else word).partition(":")
         logits = getattr(output, f"{side}_logits", None) if side in ("start", "end") else None
         if logits is None or place and not place.isdigit() or place and int(place) >= logits.shape[1]:
@@ -127,7 +128,7 @@ def of_answers(output: Any, target: Any, against: Any) -> Chosen:
     return Chosen(y - other, first, second)
 
 
-def number_of(seen: Recording, wanted: Any, line: Tensor, taken: int | None, words: bool, what: str) -> int:
+def number_of(seen: Recording, wanted: Target, line: Tensor, taken: int | None, words: bool, what: str) -> int:
     """The number of a class or word; 'best' is the largest logit, or the largest beside the one that is taken."""
     if isinstance(wanted, str) and wanted == "best":
         order = line.detach().argsort(descending=True)[:2].tolist()

@@ -9,21 +9,25 @@ from __future__ import annotations
 import inspect
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from ..errors import Error
+from ..kinds import ModuleRules
 from .attended import Parts
 from .changed import changing
 from .memory import cut
 from .network import Network, is_stream, step_number, tensors
-from .parts import Stand, attention_kernels, leaves, rule_of
+from .parts import Forward, Stand, attention_kernels, leaves, rule_of
 from .passes import Call
 
-Alter = Callable[[Stand, list[Any], dict[str, Any]], tuple[list[Any], dict[str, Any]]]
+# The arguments of a call: those without a name, and those with one.
+Positional: TypeAlias = list[Any]
+Named: TypeAlias = dict[str, Any]
+Alter: TypeAlias = Callable[[Stand, Positional, Named], tuple[Positional, Named]]
 MOST_KEPT = 1 << 30  # bytes of activations without checkpoints, by a guess
 
 
@@ -53,7 +57,7 @@ class Replay:
 
 @contextmanager
 def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: int, rule: str, start: str,
-             starts: Sequence[str], rules: Mapping[Any, str], positions: Tensor | None,
+             starts: Sequence[str], rules: ModuleRules, positions: Tensor | None,
              keep_layers: bool, watched: bool, parts: Parts | None = None,
              instead: tuple[int, Tensor] | None = None, alter: Alter | None = None) -> Iterator[Replay]:
     """The pass, run again. Ask for gradients inside: a checkpoint runs layers once more, in the same network.
@@ -108,7 +112,7 @@ def replayed(model: torch.nn.Module, call: Call, item: int, items: int, length: 
 
 
 def prepared(module: torch.nn.Module, call: Call, item: int, items: int,
-             positions: Tensor | None) -> tuple[list[Any], dict[str, Any]]:
+             positions: Tensor | None) -> tuple[Positional, Named]:
     """The arguments of a pass for one item, without gradients, and without a cache."""
     def plain(value: Any) -> Any:
         if isinstance(value, Tensor):
@@ -137,7 +141,8 @@ def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: F
     """Makes what enters the first layer of a list a leaf of the graph."""
     begun: list[bool] = []
 
-    def enter(module: torch.nn.Module, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    def enter(module: torch.nn.Module, args: tuple[Any, ...],
+              words: Named) -> tuple[tuple[Any, ...], Named] | None:
         if begun or not network.recording:
             return None
         begun.append(True)
@@ -171,13 +176,13 @@ def first_rows(stand: Stand, network: Network, layers: torch.nn.Module, found: F
         stand.hook(layer.register_forward_pre_hook(enter, with_kwargs=True))
 
 
-def keep(layers: list[Tensor], out: Any) -> None:
+def keep(layers: list[Tensor], out: object) -> None:
     rows = next(tensors(out if isinstance(out, (tuple, list)) else [out]), None)
     if rows is not None:
         layers.append(rows)
 
 
-def as_layer(network: Network, own: Callable[..., Any], saves: bool) -> Callable[..., Any]:
+def as_layer(network: Network, own: Forward, saves: bool) -> Forward:
     """A layer that knows its number, and with `saves` keeps only what enters it."""
     def forward(*args: Any, **words: Any) -> Any:
         number = network.layers
@@ -205,11 +210,11 @@ def watch(stand: Stand, network: Network, names: Mapping[torch.nn.Module, str], 
     """Notes with which numbers of steps the call of each module begins and ends."""
     stack: list[int] = []
 
-    def enter(module: torch.nn.Module, args: Any) -> None:
+    def enter(module: torch.nn.Module, args: object) -> None:
         if network.recording:
             stack.append(step_number())
 
-    def leave(module: torch.nn.Module, args: Any, out: Any) -> None:
+    def leave(module: torch.nn.Module, args: object, out: object) -> None:
         if network.recording and stack:
             found.modules.append((stack.pop(), step_number(), names[module]))
 

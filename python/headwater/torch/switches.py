@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, ContextManager
 
 import torch
 
@@ -57,7 +57,7 @@ def replace(capture: Recording, owner: Any, name: str, make: Callable[[Any], Any
         setattr(owner, name, make(getattr(owner, name, None)))
 
 
-def is_replaced(owner: Any, name: str) -> bool:
+def is_replaced(owner: object, name: str) -> bool:
     return (id(owner), name) in changes
 
 
@@ -80,7 +80,7 @@ def sharing(module: torch.nn.Module) -> list[Recording]:
 
 # -- torch.compile
 
-stance: list[Any] = []  # what ends the stance that is set, if one is
+stance: list[ContextManager[None]] = []  # what ends the stance that is set, if one is
 stance_users: set[int] = set()
 
 
