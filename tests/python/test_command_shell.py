@@ -64,7 +64,7 @@ def test_bash_completes_commands_options_words_and_files():
     assert complete("ro") == ["rollout"]
     assert set(COMMANDS) <= set(complete(""))
     assert complete("rollout", "--dis") == ["--discard"]
-    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "head", "method", "model"]
+    assert complete("compare", "x.npz", "--by", "") == ["layer", "evolution", "discard", "fuse", "head", "method", "input", "model"]
     assert complete("rollout", "x.npz", "--preset", "t") == ["tutorial"]
     assert complete("evaluate", "facts", "--against", "b") == ["blank-out", "both"]
     assert complete("completion", "z") == ["zsh"]
