@@ -173,3 +173,10 @@ def test_metrics_in_blocks_of_rows_are_the_metrics(monkeypatch, layers):
     monkeypatch.setattr(metrics, "BLOCK_NUMBERS", 40)  # two rows of 17
     assert dict(device_metrics(layers)) == pytest.approx(dict(want), rel=1e-12)
     assert dict(want) == pytest.approx(dict(hw.metrics(layers)), abs=1e-5)
+
+
+def test_rows_are_summed_in_blocks_to_the_same_bits(monkeypatch, layers):
+    from headwater.torch import device
+    want = device_method("rollout", layers, by_layer=True).values
+    monkeypatch.setattr(device, "BLOCK_NUMBERS", 40)
+    assert torch.equal(device_method("rollout", layers, by_layer=True).values, want)
