@@ -165,3 +165,18 @@ def test_rows_of_all_top_layers_go_down_beside_each_other(monkeypatch, layers, w
     found = device_method("rollout", layers, by_layer=True, **words)
     assert len(folded) == len(want.by_layer) and found.by_layer == want.by_layer and found.notes == want.notes
     assert found.values.shape == want.values.shape and (found.values - want.values).abs().max() < LIMIT
+
+
+def test_metrics_in_blocks_of_rows_are_the_metrics(monkeypatch, layers):
+    from headwater.torch import metrics
+    want = device_metrics(layers)
+    monkeypatch.setattr(metrics, "BLOCK_NUMBERS", 40)  # two rows of 17
+    assert dict(device_metrics(layers)) == pytest.approx(dict(want), rel=1e-12)
+    assert dict(want) == pytest.approx(dict(hw.metrics(layers)), abs=1e-5)
+
+
+def test_rows_are_summed_in_blocks_to_the_same_bits(monkeypatch, layers):
+    from headwater.torch import device
+    want = device_method("rollout", layers, by_layer=True).values
+    monkeypatch.setattr(device, "BLOCK_NUMBERS", 40)
+    assert torch.equal(device_method("rollout", layers, by_layer=True).values, want)

@@ -37,9 +37,18 @@ def fused(heads: Tensor, fuse: str) -> Tensor:
     return (heads.amax(0) if fuse == "max" else heads.amin(0)).float()
 
 
+BLOCK_NUMBERS = 1 << 26  # of maps that are summed at a time: torch makes all of them float64 first
+
+
+def row_sums(map: Tensor) -> Tensor:
+    """The sums of rows [..., n, n], in float64."""
+    height = max(1, BLOCK_NUMBERS // map.shape[-1])
+    return torch.cat([some.sum(-1, dtype=torch.float64) for some in torch.split(map, height, -2)], -1)
+
+
 def divide(map: Tensor, empty: str) -> Tensor:
     """Divides rows by their sums, in place. Returns which rows summed to 0, [..., n]."""
-    sums = map.sum(-1, dtype=torch.float64)
+    sums = row_sums(map)
     gone = sums <= 0
     map /= torch.where(gone, 1.0, sums)[..., None].to(map.dtype)
     if empty == "identity":

@@ -27,6 +27,8 @@ from .passing_on import PassingOn
 from .record import Record
 from .stacks import owner_of
 
+BLOCK_NUMBERS = 1 << 25  # of matrices whose metrics are summed in double precision at a time
+
 
 class Sums:
     """The metrics of one or more items while they add up: sums, and largest values."""
@@ -39,18 +41,21 @@ class Sums:
 
     def add(self, attention: Tensor, rollout: Tensor) -> None:
         """Adds one item: A and R, [n, n] each."""
-        a = attention.double() if attention.shape[0] <= 2048 else attention
-        self.entries += a.numel()
-        self.rows += a.shape[0]
+        self.entries += attention.numel()
+        self.rows += attention.shape[0]
         self.items += 1
-        self.attention += float(a.sum(dtype=torch.float64))
+        height = max(1, BLOCK_NUMBERS // attention.shape[-1])
+        for a, r in zip(torch.split(attention, height), torch.split(rollout, height)):
+            self._add_rows(a.double(), r.double())
+
+    def _add_rows(self, a: Tensor, r: Tensor) -> None:
+        self.attention += float(a.sum())
         self.max_attention = max(self.max_attention, float(a.max()))
-        self.entropy += float(-(a * a.clamp_min(1e-12).log()).sum(dtype=torch.float64))
-        self.concentration += float(a.amax(-1).sum(dtype=torch.float64))
-        self.rollout_max = max(self.rollout_max, float(rollout.max()))
-        p = rollout.double() if rollout.shape[0] <= 2048 else rollout
-        p = p / p.sum(-1, keepdim=True).clamp_min(1e-10)
-        self.rollout_entropy += float(-(p * p.clamp_min(1e-12).log()).sum(dtype=torch.float64))
+        self.entropy += float(-(a * a.clamp_min(1e-12).log()).sum())
+        self.concentration += float(a.amax(-1).sum())
+        self.rollout_max = max(self.rollout_max, float(r.max()))
+        p = r / r.sum(-1, keepdim=True).clamp_min(1e-10)
+        self.rollout_entropy += float(-(p * p.clamp_min(1e-12).log()).sum())
 
     def merge(self, other: Sums) -> None:
         """Adds the items of another."""
