@@ -121,3 +121,18 @@ def test_nobody_is_asked_after_an_error(monkeypatch):
     with torch.no_grad(), pytest.raises(RuntimeError, match="no room"), hw.capture(model):
         model(input_ids=IDS)
     assert log_sums.here.asking is None
+
+
+def test_a_mode_of_the_users_own_sees_sdpa(watchings):
+    from torch.overrides import TorchFunctionMode
+
+    class Seen(TorchFunctionMode):
+        names = []
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            self.names.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with torch.no_grad(), Seen() as mode:
+        check(decoder(), input_ids=IDS)
+    assert len(watchings) == 2 and "_fused_sdp_choice" not in mode.names
