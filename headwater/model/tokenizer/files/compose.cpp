@@ -126,6 +126,7 @@ class Composer {
         if (piece.first == "<0x09>") piece.first = "\t";
     for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
     if (!rules_.settings.lists_extra) rules_.settings.extra = own_tokens(model, gaps);
+    rules_.add_own_extra();
     if (!model.charsmap.empty()) charsmap = precompiled(model.charsmap);
     if (merged) return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
     std::string list;

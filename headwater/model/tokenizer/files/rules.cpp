@@ -127,14 +127,16 @@ TokenizerRules::TokenizerRules(const TokenizerKind& of, TokenizerSettings with)
   for (const auto& [name, content] : defaults)
     if (!settings.named.contains(name)) {
       settings.named[name].content = content;
-      // Spaces around tokens of SigLIP, and before these masks, belong to them.
+      settings.named[name].bare = true;
+      // Spaces around tokens of SigLIP belong to them.
       if (kind.name == "Siglip") settings.named[name].lstrip = settings.named[name].rstrip = true;
-      if (std::string_view(name) == "mask_token" &&
-          (kind.name == "MPNet" || kind.name == "Camembert")) {
-        settings.named[name].lstrip = true;
-        settings.named[name].normalised = kind.name == "MPNet";
-      }
     }
+  // Spaces before these masks belong to them.
+  AddedToken& mask = settings.named["mask_token"];
+  const bool has_space = kind.name == "MPNet" || kind.name == "Camembert" || !languages().empty();
+  if (!mask.bare || !has_space) return;
+  mask.lstrip = true;
+  mask.normalised = kind.name == "MPNet";
 }
 
 void TokenizerRules::add_own_extra() {

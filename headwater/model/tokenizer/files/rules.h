@@ -25,7 +25,7 @@ struct TokenizerRules {
   /// The codes of languages that its vocabulary ends with.
   std::span<const std::string_view> languages() const;
 
-  /// Adds the extra special tokens that the class itself has, beside a tokenizer.json.
+  /// Adds the extra special tokens that the class itself has.
   void add_own_extra();
 
   /// `precompiled` is the normalizer with the map of characters of a SentencePiece model; "": none.

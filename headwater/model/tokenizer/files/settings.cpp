@@ -62,6 +62,7 @@ class JsonFile {
     dom::object object;
     if (!value.get(text)) {
       token.content = text;
+      token.bare = true;
       return token;
     }
     if (value.get(object) || object["content"].get(text))

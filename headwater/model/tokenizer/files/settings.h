@@ -13,6 +13,7 @@ namespace headwater {
 struct AddedToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalised = false, special = true;
+  bool bare = false;  // given as a text alone, without these options
 };
 
 struct TokenizerSettings {
