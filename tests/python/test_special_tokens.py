@@ -13,6 +13,7 @@ from test_tokenizer_files import (LINES, PLAIN, added_files, albert_files, bart_
                                   clip_files, deberta_files, deberta_lower_files, decoder_files, gemma_files,
                                   gpt2_files, ids_of, llama_files, mbart50_files, mbart_files, neox_files, qwen2_files, roberta_files, roberta_space_files,
                                   settings, t5_files, xlm_files)
+from tokenizer_kinds import bert_cased
 from tokenizer_texts import texts
 
 
@@ -173,6 +174,15 @@ def test_a_result_says_which_parts_of_tokenizer_json_did_not_count(made, model, 
     folder, _ = saved_beside(made, tmp_path, **entries)
     notes = notes_of(folder, model)
     assert notes == ([] if lost is None else [lost + " makes its own, as in transformers 5"])
+
+
+def test_the_same_part_by_another_name_is_not_lost(tmp_path):
+    bert_cased().save(str(tmp_path / "tokenizer.json"))  # BertProcessing, for which transformers has a template
+    settings(tmp_path, do_lower_case=False)
+    assert notes_of(tmp_path, "bert") == []
+    settings(tmp_path)
+    assert notes_of(tmp_path, "bert") == [
+        "normalizer of tokenizer.json did not count: BertTokenizer makes its own, as in transformers 5"]
 
 
 @pytest.mark.parametrize("made", [albert_files, deberta_files, xlm_files])

@@ -37,10 +37,10 @@ std::vector<std::vector<int>> around(const PostProcessor* post_processor) {
     std::vector<Encoding> parts(static_cast<size_t>(texts));
     for (int k = 0; k < texts; ++k) parts[static_cast<size_t>(k)].add(-1 - k, "x", {0, 1}, k, k);
     if (post_processor) post_processor->apply(parts, {"x", "x"}, true);
-    for (const Encoding& part : parts) {
-      out.push_back(part.ids);
-      out.push_back(part.types);
-    }
+    std::vector<int>& both = out.emplace_back();
+    for (const Encoding& part : parts)
+      for (size_t t = 0; t < part.size(); ++t)
+        both.insert(both.end(), {part.ids[t], part.types[t]});
   }
   return out;
 }
@@ -61,10 +61,10 @@ std::unique_ptr<Part> read_own(JsonPart& file, const char* key, bool& known,
 }  // namespace
 
 std::vector<std::string> lost_parts(JsonPart& file, const UsedParts& used) {
-  bool normalizes = true, splits = true, ends = true;
-  const auto normalizer = read_own<Normalizer>(file, "normalizer", normalizes, [](JsonPart part) {
-    return read_normalizer(std::move(part));
-  });
+  bool knows_normalizer = true, splits = true, ends = true;
+  const auto normalizer =
+      read_own<Normalizer>(file, "normalizer", knows_normalizer,
+                           [](JsonPart part) { return read_normalizer(std::move(part)); });
   const auto pre_tokenizer =
       read_own<PreTokenizer>(file, "pre_tokenizer", splits,
                              [](JsonPart part) { return read_pre_tokenizer(std::move(part)); });
@@ -74,9 +74,9 @@ std::vector<std::string> lost_parts(JsonPart& file, const UsedParts& used) {
   std::vector<std::string> out;
   // What one of the two leaves out the other may do: the words that both make together count.
   const bool same =
-      normalizes && splits &&
+      knows_normalizer && splits &&
       split(normalizer.get(), pre_tokenizer.get()) == split(used.normalizer, used.pre_tokenizer);
-  if (!same && (!normalizes || normalised(normalizer.get()) != normalised(used.normalizer)))
+  if (!same && (!knows_normalizer || normalised(normalizer.get()) != normalised(used.normalizer)))
     out.emplace_back("normalizer");
   if (!same && (!splits || split(used.normalizer, pre_tokenizer.get()) !=
                                split(used.normalizer, used.pre_tokenizer)))
