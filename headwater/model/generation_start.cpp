@@ -140,6 +140,7 @@ GenerationStart start_of(const Model& model, const GenerationInput& input) {
   out.ends = setting(model, "eos_token_id");
   for (const std::string& stop : input.stops)
     out.ends.push_back(word_number(model, model.architecture().text->vocabulary, stop));
+  if (!out.prompt.texts.empty() || input.text) out.notes = model.tokenizer()->notes();
   if (!input.continuation) add_note(model, out.notes);
   return out;
 }

@@ -84,6 +84,7 @@ ModelBatch::Item ModelBatch::text_item(const std::string& text, const ModelInput
          model_->name(), what);
   check_length(*model_, input, what, encoding.ids.size());
   Item item;
+  item.notes = tokenizer->notes();
   if (encoding.cut > 0)
     item.notes.push_back(cut_note(what, encoding.cut + encoding.ids.size(), encoding.ids.size()));
   item.description = description_;

@@ -68,9 +68,15 @@ std::string name_of(const Logit& logit, const Attribution& result) {
   return name_of(logit, result.prediction, result.source);
 }
 
+// "similarity to 'A dog'" has quotes of its own.
+std::string quoted_name(const Logit& logit, const Attribution& result) {
+  if (logit.name.starts_with("similarity to '")) return shortened(harmless(logit.name), 64);
+  return fmt::format("'{}'", name_of(logit, result));
+}
+
 std::string target_text(const Target& target, const Attribution& result) {
-  std::string text = fmt::format("'{}'", name_of(target.logit, result));
-  if (target.against) text += fmt::format(" against '{}'", name_of(*target.against, result));
+  std::string text = quoted_name(target.logit, result);
+  if (target.against) text += " against " + quoted_name(*target.against, result);
   return text;
 }
 
@@ -253,9 +259,9 @@ std::string sign_text(const Attribution& result) {
   if (!result.relevance) return "red speaks for the token, blue against it";
   const Target& target = result.relevance->target;
   if (target.against)
-    return fmt::format("red speaks for '{}', blue for '{}'", name_of(target.logit, result),
-                       name_of(*target.against, result));
-  return fmt::format("red speaks for '{}', blue against it", name_of(target.logit, result));
+    return fmt::format("red speaks for {}, blue for {}", quoted_name(target.logit, result),
+                       quoted_name(*target.against, result));
+  return fmt::format("red speaks for {}, blue against it", quoted_name(target.logit, result));
 }
 
 std::string layer_name(const Attribution& result, size_t k) {

@@ -8,7 +8,7 @@ import transformers as hf
 from PIL import Image
 
 from changed_network import changed, layers_of
-from command import ask, fails
+from command import ask, fails, run
 from families import CLIP_IMAGE, CLIP_TEXT, ENCODER, make
 from tokenizer_kinds import bert
 
@@ -87,6 +87,8 @@ def test_relevance_of_a_cosine_of_texts(sentences, modes, pool, rule):
     found = ask("relevance", folder, "--text", ONE, "--against-text", OTHER, "--rule", rule)
     assert found["target"]["name"] == f"similarity to '{OTHER}'" and len(found["tokens"]) == ids[0].shape[1]
     assert abs(found["output"] - cosine) < LIMIT
+    shown = run("relevance", folder, "--text", ONE, "--against-text", OTHER, "--rule", rule).stdout
+    assert f" for similarity to '{OTHER}', output token" in shown.splitlines()[0]
     assert np.abs(np.array(found["values"][0]) - values).max() < LIMIT * max(1, np.abs(values).max())
     if rule == "frozen":
         assert found["sum"] + found["biases"] == pytest.approx(found["output"], abs=1e-3)

@@ -1,15 +1,19 @@
 """Special tokens of a folder, which several of its files may name: those of transformers."""
 import json
+import re
 from itertools import islice
 
 import pytest
 import transformers as hf
 
+from command import ask
 from differential_tokenizer import answers, request
-from test_tokenizer_files import (LINES, PLAIN, albert_files, bart_files, bert_files, camembert_files, cased_files,
+from families import TEXT as MODELS, make
+from test_tokenizer_files import (LINES, PLAIN, added_files, albert_files, bart_files, bert_files, camembert_files, cased_files,
                                   clip_files, deberta_files, deberta_lower_files, decoder_files, gemma_files,
-                                  gpt2_files, ids_of, llama_files, qwen2_files, roberta_files, roberta_space_files,
+                                  gpt2_files, ids_of, llama_files, mbart50_files, mbart_files, neox_files, qwen2_files, roberta_files, roberta_space_files,
                                   settings, t5_files, xlm_files)
+from tokenizer_kinds import bert_cased
 from tokenizer_texts import texts
 
 
@@ -87,6 +91,15 @@ AGAINST = [
     (deberta_lower_files, "deberta-v2", dict(do_lower_case=..., split_by_punct=None), {}),
     (t5_files, "t5", dict(eos_token="<odd>"), {}), (clip_files, "clip", dict(bos_token="<s>", eos_token="</s>"), {}),
     (gpt2_files, "olmo2", dict(tokenizer_class="GPT2Tokenizer", add_prefix_space=True), {}),
+    (bert_files, "bert", dict(unk_token="[MASK]"), {}), (bert_files, "distilbert", dict(unk_token="the"), {}),
+    (camembert_files, "camembert", dict(unk_token="</s>"), {}), (camembert_files, "camembert", dict(unk_token="<odd>"), {}),
+    (llama_files, "llama", dict(legacy=True), {}), (llama_files, "llama", dict(add_prefix_space=False), {}),
+    (qwen2_files, "qwen2", dict(add_prefix_space=True), {}), (neox_files, "gpt_neox", dict(add_prefix_space=True), {}),
+    (added_files, "bert", dict(added_tokens_decoder={}), {}),
+    (gpt2_files, "gpt2", dict(added_tokens_decoder={" 1_2": added("fox"), "+3": added("two"), "-1": added("lazy")}), {}),
+    (gpt2_files, "llama", dict(tokenizer_class="GPT2Tokenizer"), {}), (llama_files, "llama", dict(tokenizer_class=...), {}),
+    (mbart_files, "mbart", dict(src_lang="ro_RO"), {}), (mbart_files, "mbart", dict(tokenizer_class=...), {}),
+    (mbart50_files, "mbart", dict(added_tokens_decoder={"0": added("fox")}), {}),
 ]
 
 
@@ -109,6 +122,67 @@ def test_what_contradicts_tokenizer_json_is_taken_as_transformers_takes_it(made,
     assert [one["ids"] for one in ours] == [one.input_ids for one in expected]
     if "token_type_ids" in expected[0]:
         assert [one["types"] for one in ours] == [one.token_type_ids for one in expected]
+
+
+def saved_beside(made, folder, **entries):
+    known, family = made(folder)
+    known.from_pretrained(folder).save_pretrained(folder / "saved")
+    (folder / "saved/config.json").write_text(json.dumps(dict(model_type=family)))
+    path = folder / "saved/tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+    return folder / "saved", family
+
+
+@pytest.mark.parametrize("entries, words", [
+    (dict(added_tokens_decoder={"x": added("fox")}), "\"added_tokens_decoder\" has 'x', expected a number there"),
+    (dict(added_tokens_decoder={"12abc": added("fox")}), "\"added_tokens_decoder\" has '12abc', expected a number"),
+    (dict(added_tokens_decoder=None), "\"added_tokens_decoder\" is null, expected an object"),
+    (dict(tokenizer_class="HerbertTokenizer"), "names HerbertTokenizer, which makes parts of tokenizer.json anew"),
+    (dict(tokenizer_class="GPT2Tokenizer"), "names GPT2Tokenizer, which has a BPE model, not a WordPiece one")])
+def test_what_transformers_cannot_take_over_is_refused_with_a_way_out(entries, words, tmp_path):
+    path = saved_beside(bert_files, tmp_path, **entries)
+    with pytest.raises(AssertionError, match=".*" + re.escape(words)):
+        list(answers(path, [request("a")]))
+
+
+def test_a_word_without_a_token_for_the_unknown_is_refused(tmp_path):
+    path = saved_beside(bert_files, tmp_path, unk_token="<odd>")
+    known, unknown = answers(path, [request("the fox"), request("\u2603 snow")])
+    assert "ids" in known and "\"unk_token\" '<odd>' is not in its vocabulary" in unknown
+
+
+def test_a_language_that_mbart_does_not_know_is_refused(tmp_path):
+    with pytest.raises(AssertionError, match="src_lang 'zz' is not in the vocabulary"):
+        list(answers(saved_beside(mbart_files, tmp_path, src_lang="zz"), [request("a")]))
+
+
+def notes_of(folder, model):
+    make(*MODELS[model][:2], dict(MODELS[model][2], vocab_size=1500)).save_pretrained(folder)
+    return ask("info", folder, "--text", "The fox").get("notes", [])
+
+
+@pytest.mark.parametrize("made, model, entries, lost", [
+    (bert_files, "bert", {}, None), (cased_files, "bert", {}, None), (gpt2_files, "gpt2", {}, None),
+    (roberta_files, "roberta", {}, None), (xlm_files, "xlm-roberta", {}, None), (llama_files, "llama", {}, None),
+    (cased_files, "bert", dict(do_lower_case=True), "normalizer of tokenizer.json did not count: BertTokenizer"),
+    (bert_files, "bert", dict(cls_token="[MASK]"), "post_processor of tokenizer.json did not count: BertTokenizer"),
+    (bert_files, "bert", dict(unk_token="[MASK]"), "unk_token of tokenizer.json did not count: BertTokenizer"),
+    (gpt2_files, "gpt2", dict(add_prefix_space=True), "pre_tokenizer of tokenizer.json did not count: GPT2Tokenizer"),
+    (gpt2_files, "gpt2", dict(added_tokens_decoder={"0": added("fox")}, bos_token="fox", eos_token="fox", unk_token="fox"),
+     "added_tokens of tokenizer.json did not count: GPT2Tokenizer")])
+def test_a_result_says_which_parts_of_tokenizer_json_did_not_count(made, model, entries, lost, tmp_path):
+    folder, _ = saved_beside(made, tmp_path, **entries)
+    notes = notes_of(folder, model)
+    assert notes == ([] if lost is None else [lost + " makes its own, as in transformers 5"])
+
+
+def test_the_same_part_by_another_name_is_not_lost(tmp_path):
+    bert_cased().save(str(tmp_path / "tokenizer.json"))  # BertProcessing, for which transformers has a template
+    settings(tmp_path, do_lower_case=False)
+    assert notes_of(tmp_path, "bert") == []
+    settings(tmp_path)
+    assert notes_of(tmp_path, "bert") == [
+        "normalizer of tokenizer.json did not count: BertTokenizer makes its own, as in transformers 5"]
 
 
 @pytest.mark.parametrize("made", [albert_files, deberta_files, xlm_files])

@@ -183,9 +183,33 @@ def clip_files(folder):
     return hf.CLIPTokenizer, "clip"
 
 
+def mbart_files(folder):
+    pieces(folder, "sentencepiece.bpe")
+    settings(folder, tokenizer_class="MBartTokenizer")
+    return hf.MBartTokenizer, "mbart"
+
+
+def mbart50_files(folder):
+    pieces(folder, "sentencepiece.bpe")
+    settings(folder, tokenizer_class="MBart50Tokenizer", src_lang="de_DE")
+    return hf.MBart50Tokenizer, "mbart"
+
+
+def neox_files(folder):
+    write_merges(folder, gpt2())
+    settings(folder, tokenizer_class="GPTNeoXTokenizer", add_bos_token=True)
+    return hf.GPTNeoXTokenizer, "gpt_neox"
+
+
+def code_llama_files(folder):
+    llama_files(folder)
+    settings(folder, tokenizer_class="CodeLlamaTokenizer")
+    return hf.CodeLlamaTokenizer, "llama"
+
+
 KINDS = [bert_files, cased_files, added_files, decoder_files, gpt2_files, opt_files, roberta_files, roberta_space_files,
          qwen2_files, xlm_files, camembert_files, albert_files, deberta_files, deberta_lower_files, t5_files, bart_files,
-         llama_files, mistral_files, gemma_files, clip_files]
+         llama_files, mistral_files, gemma_files, clip_files, mbart_files, mbart50_files, neox_files, code_llama_files]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)

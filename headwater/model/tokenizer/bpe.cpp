@@ -24,16 +24,16 @@ struct Waiting {
 
 }  // namespace
 
-Bpe::Bpe(JsonPart& part)
+Bpe::Bpe(JsonPart& part, const Unknown& unknown)
     : what_(part.what()),
       vocabulary_(read_vocabulary(part)),
       prefix_(part.text_or("continuing_subword_prefix", "")),
       suffix_(part.text_or("end_of_word_suffix", "")),
-      has_unknown_(part.has("unk_token")),
+      has_unknown_(unknown || part.has("unk_token")),
       fuse_unknown_(part.flag_or("fuse_unk", false)),
       byte_fallback_(part.flag_or("byte_fallback", false)),
       ignore_merges_(part.flag_or("ignore_merges", false)),
-      unknown_(part.text_or("unk_token", "")),
+      unknown_(unknown ? *unknown : part.text_or("unk_token", "")),
       byte_ids_(byte_tokens(vocabulary_)) {
   if (part.has("dropout")) {
     double dropout = 0;
@@ -42,6 +42,7 @@ Bpe::Bpe(JsonPart& part)
            what_);
   }
   part.pass_over("dropout");
+  part.pass_over("unk_token");
   read_merges(part.list("merges"));
   for (size_t c = 0; c < low_ids_.size(); ++c) {
     std::string character;
@@ -239,6 +240,8 @@ std::vector<PieceToken> Bpe::tokenise(std::string_view piece) const {
   return out;
 }
 
-std::unique_ptr<WordModel> read_bpe(JsonPart& part) { return std::make_unique<Bpe>(part); }
+std::unique_ptr<WordModel> read_bpe(JsonPart& part, const Unknown& unknown) {
+  return std::make_unique<Bpe>(part, unknown);
+}
 
 }  // namespace headwater

@@ -14,7 +14,7 @@ namespace headwater {
 
 class Bpe : public WordModel {
  public:
-  explicit Bpe(JsonPart& part);
+  Bpe(JsonPart& part, const Unknown& unknown);
 
   /// Each merge takes time logarithmic in the length of the piece.
   std::vector<PieceToken> tokenise(std::string_view piece) const override;

@@ -97,14 +97,11 @@ std::unique_ptr<Normalizer> plain(std::function<void(AlignedText&)> change) {
 
 class BertNormalizer : public Normalizer {
  public:
-  BertNormalizer(JsonPart& part, const BertFlags& instead)
+  explicit BertNormalizer(JsonPart& part)
       : clean_(part.flag("clean_text")),
         chinese_(part.flag("handle_chinese_chars")),
         lowercase_(part.flag("lowercase")) {
-    const std::optional<bool> strips = part.optional_flag("strip_accents");
-    chinese_ = instead.handle_chinese_chars.value_or(chinese_);
-    lowercase_ = instead.lowercase.value_or(lowercase_);
-    strip_accents_ = instead.strip_accents.value_or(strips.value_or(lowercase_));
+    strip_accents_ = part.optional_flag("strip_accents").value_or(lowercase_);
   }
 
   void apply(AlignedText& text) const override {
@@ -151,7 +148,7 @@ class NormalizerSequence : public Normalizer {
  public:
   NormalizerSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("normalizers"))
-      all_.push_back(read_normalizer({one, part.what()}, {}, depth + 1));
+      all_.push_back(read_normalizer({one, part.what()}, depth + 1));
   }
   void apply(AlignedText& text) const override {
     for (const auto& one : all_) one->apply(text);
@@ -161,13 +158,13 @@ class NormalizerSequence : public Normalizer {
   std::vector<std::unique_ptr<Normalizer>> all_;
 };
 
-std::unique_ptr<Normalizer> make(JsonPart& part, const BertFlags& instead, int depth) {
+std::unique_ptr<Normalizer> make_normalizer(JsonPart& part, int depth) {
   const std::string type = part.text("type");
   const auto form = [](NormalForm wanted) {
     return plain([wanted](AlignedText& text) { to_normal_form(text, wanted); });
   };
   if (type == "Sequence") return std::make_unique<NormalizerSequence>(part, depth);
-  if (type == "BertNormalizer") return std::make_unique<BertNormalizer>(part, instead);
+  if (type == "BertNormalizer") return std::make_unique<BertNormalizer>(part);
   if (type == "NFC") return form(NormalForm::nfc);
   if (type == "NFD") return form(NormalForm::nfd);
   if (type == "NFKC") return form(NormalForm::nfkc);
@@ -210,11 +207,11 @@ Pattern read_pattern(JsonPart& part) {
                   : Pattern::literal(std::move(text), pattern.what());
 }
 
-std::unique_ptr<Normalizer> read_normalizer(JsonPart part, const BertFlags& instead, int depth) {
+std::unique_ptr<Normalizer> read_normalizer(JsonPart part, int depth) {
   if (depth > deepest_component)
     fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
          deepest_component);
-  auto normalizer = make(part, instead, depth);
+  auto normalizer = make_normalizer(part, depth);
   part.finish();
   return normalizer;
 }

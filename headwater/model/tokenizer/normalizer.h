@@ -1,7 +1,6 @@
 // "normalizer" of a tokenizer.json: changes the text before it is split.
 #pragma once
 #include <memory>
-#include <optional>
 
 #include "headwater/model/tokenizer/aligned_text.h"
 #include "headwater/model/tokenizer/json_part.h"
@@ -15,14 +14,8 @@ class Normalizer {
   virtual void apply(AlignedText& text) const = 0;
 };
 
-/// Values that replace entries of a BertNormalizer.
-struct BertFlags {
-  std::optional<bool> lowercase, strip_accents, handle_chinese_chars;
-};
-
 /// Throws Error for an unknown type or option.
-std::unique_ptr<Normalizer> read_normalizer(JsonPart part, const BertFlags& instead = {},
-                                            int depth = 0);
+std::unique_ptr<Normalizer> read_normalizer(JsonPart part, int depth = 0);
 
 class Pattern;
 /// {"String": "..."} or {"Regex": "..."} under "pattern".

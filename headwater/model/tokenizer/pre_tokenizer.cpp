@@ -67,9 +67,8 @@ std::unique_ptr<PreTokenizer> plain(std::function<void(Splits&)> change) {
 
 class ByteLevelPreTokenizer : public PreTokenizer {
  public:
-  ByteLevelPreTokenizer(JsonPart& part, std::optional<bool> add_prefix_space)
+  explicit ByteLevelPreTokenizer(JsonPart& part)
       : add_prefix_space_(part.flag("add_prefix_space")) {
-    add_prefix_space_ = add_prefix_space.value_or(add_prefix_space_);
     part.flag("trim_offsets");  // only the post-processor uses it
     if (part.flag_or("use_regex", true)) words_.emplace(gpt2, part.what());
   }
@@ -149,7 +148,7 @@ class PreTokenizerSequence : public PreTokenizer {
  public:
   PreTokenizerSequence(JsonPart& part, int depth) {
     for (const simdjson::dom::element one : part.list("pretokenizers"))
-      all_.push_back(read_pre_tokenizer({one, part.what()}, {}, depth + 1));
+      all_.push_back(read_pre_tokenizer({one, part.what()}, depth + 1));
   }
   void apply(Splits& splits) const override {
     for (const auto& one : all_) one->apply(splits);
@@ -215,8 +214,7 @@ PrependScheme read_prepend_scheme(JsonPart& part) {
                            : PrependScheme::never;
 }
 
-std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part,
-                                                 std::optional<bool> add_prefix_space, int depth) {
+std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part, int depth) {
   if (depth > deepest_component)
     fail("{}: sequences are nested deeper than {}, expected fewer; check the file", part.what(),
          deepest_component);
@@ -225,7 +223,7 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part,
   if (type == "Sequence")
     made = std::make_unique<PreTokenizerSequence>(part, depth);
   else if (type == "ByteLevel")
-    made = std::make_unique<ByteLevelPreTokenizer>(part, add_prefix_space);
+    made = std::make_unique<ByteLevelPreTokenizer>(part);
   else if (type == "Metaspace")
     made = std::make_unique<Metaspace>(part);
   else if (type == "Split")

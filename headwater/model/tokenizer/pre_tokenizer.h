@@ -1,7 +1,6 @@
 // "pre_tokenizer" of a tokenizer.json: where to split the text before the model sees it.
 #pragma once
 #include <memory>
-#include <optional>
 
 #include "headwater/model/tokenizer/json_part.h"
 #include "headwater/model/tokenizer/splits.h"
@@ -15,11 +14,8 @@ class PreTokenizer {
   virtual void apply(Splits& splits) const = 0;
 };
 
-/// `add_prefix_space` replaces the entry of a ByteLevel. Throws Error for an unknown type or
-/// option.
-std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part,
-                                                 std::optional<bool> add_prefix_space = {},
-                                                 int depth = 0);
+/// Throws Error for an unknown type or option.
+std::unique_ptr<PreTokenizer> read_pre_tokenizer(JsonPart part, int depth = 0);
 
 /// When Metaspace puts its character before the text.
 enum class PrependScheme { always, first, never };

@@ -1,5 +1,6 @@
 #include "headwater/model/tokenizer/tokenizer.h"
 
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "headwater/model/tokenizer/decoder.h"
 #include "headwater/model/tokenizer/files/beside.h"
 #include "headwater/model/tokenizer/files/compose.h"
+#include "headwater/model/tokenizer/lost_parts.h"
 #include "headwater/model/tokenizer/normalizer.h"
 #include "headwater/model/tokenizer/post_processor.h"
 #include "headwater/model/tokenizer/pre_tokenizer.h"
@@ -31,6 +33,7 @@ struct Tokenizer::Parts {
   std::unique_ptr<PostProcessor> post_processor;
   std::unique_ptr<Decoder> decoder;
   AddedTokens added;
+  std::vector<std::string> notes;
 };
 
 namespace {
@@ -63,6 +66,22 @@ void append(Encoding& out, Encoding&& part) {
   move_behind(out.sequences, part.sequences);
 }
 
+// Whether an added token of the file is none here.
+bool loses_tokens(JsonPart& file, const AddedTokens& added) {
+  std::string_view content;
+  if (!file.has("added_tokens")) return false;
+  const dom::array all = file.list("added_tokens");
+  return std::ranges::any_of(all, [&](const dom::element one) {
+    return !one["content"].get(content) && !added.id_of(content);
+  });
+}
+
+std::string lost_note(const std::vector<std::string>& lost, std::string_view kind) {
+  return fmt::format(
+      "{} of tokenizer.json did not count: {}Tokenizer makes its own, as in transformers 5",
+      fmt::join(lost, ", "), kind);
+}
+
 JsonPart component(JsonPart& file, std::string_view key, const std::string& name) {
   return {file.element(key), fmt::format("{}: {}", name, key)};
 }
@@ -85,21 +104,22 @@ std::optional<Tokenizer> Tokenizer::open_folder(const std::string& folder,
   std::error_code missing;
   if (std::filesystem::exists(path, missing)) {
     const MappedFile file(path.string());
-    return parse(as_text(file.bytes()), path.string(), read_beside(folder, family));
+    return parse(as_text(file.bytes()), path.string(),
+                 [&](const dom::element& root) { return read_beside(folder, family, root); });
   }
   const auto json = compose_tokenizer(folder, family);
   if (!json) return {};
   BesideTokenizer beside;  // all else is composed already
-  beside.split_special = read_beside(folder, family).split_special;
-  return parse(*json, folder, beside);
+  beside.split_special = read_tokenizer_settings(folder).flag_or("split_special_tokens", false);
+  return parse(*json, folder, [&](const dom::element&) { return beside; });
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name) {
-  return parse(json, name, BesideTokenizer());
+  return parse(json, name, [](const dom::element&) { return BesideTokenizer(); });
 }
 
 Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
-                           const BesideTokenizer& beside) {
+                           const ReadBeside& read_beside) {
   constexpr size_t largest = 1u << 30;  // the parser counts bytes in 32 bits, and needs more memory
   if (json.size() > largest)
     fail("{}: is {} bytes long, expected at most 1 GB; check the file", name, json.size());
@@ -115,9 +135,11 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
          version);
   for (const auto ignored : {"truncation", "padding"}) file.pass_over(ignored);
 
+  const BesideTokenizer beside = read_beside(root);
   auto parts = std::make_unique<Parts>();
   parts->name = name;
-  parts->model = read_word_model(component(file, "model", name), text);
+  parts->notes = beside.notes;
+  parts->model = read_word_model(component(file, "model", name), text, beside.unknown(root));
   // A part as the folder's other files make it, or else the file's.
   const auto read = [&](const char* key, const std::string& made, const auto& read_part) {
     if (made.empty()) {
@@ -127,25 +149,34 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
     dom::parser own;
     dom::element part;
     if (parse_json(own, made, part)) fail("{}: the {} cannot be made; check the file", name, key);
-    read_part(JsonPart(part, fmt::format("{}: {}", name, key)));
+    if (!part.is_null()) read_part(JsonPart(part, fmt::format("{}: {}", name, key)));
   };
-  read("normalizer", beside.normalizer(root),
-       [&](JsonPart part) { parts->normalizer = read_normalizer(std::move(part), beside.flags); });
-  read("pre_tokenizer", beside.pre_tokenizer(root), [&](JsonPart part) {
-    parts->pre_tokenizer = read_pre_tokenizer(std::move(part), beside.add_prefix_space);
-  });
-  if (file.has("decoder")) parts->decoder = read_decoder(component(file, "decoder", name));
+  read("normalizer", beside.part("normalizer", root),
+       [&](JsonPart part) { parts->normalizer = read_normalizer(std::move(part)); });
+  read("pre_tokenizer", beside.part("pre_tokenizer", root),
+       [&](JsonPart part) { parts->pre_tokenizer = read_pre_tokenizer(std::move(part)); });
+  read("decoder", beside.part("decoder", root),
+       [&](JsonPart part) { parts->decoder = read_decoder(std::move(part)); });
   std::optional<dom::array> added;
-  if (file.has("added_tokens")) added = file.list("added_tokens");
+  if (file.has("added_tokens") && !beside.lists_added) added = file.list("added_tokens");
   parts->added = AddedTokens(added, beside.tokens, *parts->model, parts->normalizer.get(),
                              name + ": \"added_tokens\"");
   const auto id = [&](const std::string& token) {
     const auto added_id = parts->added.id_of(token);
     return added_id ? added_id : parts->model->id_of(token);
   };
-  read("post_processor", beside.post_processor(root, id),
+  read("post_processor", beside.post_processor(id),
        [&](JsonPart part) { parts->post_processor = read_post_processor(std::move(part)); });
   if (beside.split_special) parts->added.split_special();
+  if (beside.rules) {
+    std::vector<std::string> lost = lost_parts(
+        file, {parts->normalizer.get(), parts->pre_tokenizer.get(), parts->post_processor.get()});
+    const auto unknown = beside.unknown(root);
+    if (std::string_view own; unknown && !root["model"]["unk_token"].get(own) && own != *unknown)
+      lost.emplace_back("unk_token");
+    if (loses_tokens(file, parts->added)) lost.emplace_back("added_tokens");
+    if (!lost.empty()) parts->notes.push_back(lost_note(lost, beside.rules->kind.name));
+  }
   for (const auto key :
        {"normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens"})
     file.pass_over(key);
@@ -252,6 +283,8 @@ bool Tokenizer::is_special(int id) const {
   const auto token = parts_->added.token_of(id);
   return token && parts_->added.is_special(*token);
 }
+
+const std::vector<std::string>& Tokenizer::notes() const { return parts_->notes; }
 
 int Tokenizer::size() const { return parts_->model->size() + parts_->added.beyond(*parts_->model); }
 

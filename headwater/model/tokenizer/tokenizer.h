@@ -1,11 +1,15 @@
 // Text to tokens and back by a tokenizer.json, with the ids and offsets of the `tokenizers`
 // package.
 #pragma once
+#include <simdjson.h>
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headwater/model/tokenizer/encoding.h"
 
@@ -26,9 +30,6 @@ class Tokenizer {
   static std::optional<Tokenizer> open_folder(const std::string& folder, const std::string& family);
   /// The same from memory; `name` names the file in errors.
   static Tokenizer parse(std::string_view json, const std::string& name);
-  /// With the settings in the other files of its folder, which take precedence.
-  static Tokenizer parse(std::string_view json, const std::string& name,
-                         const BesideTokenizer& beside);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -54,9 +55,15 @@ class Tokenizer {
   bool is_special(int id) const;
   /// The number of tokens, including added ones.
   int size() const;
+  /// Which parts of tokenizer.json other files of its folder replace, as sentences for results.
+  const std::vector<std::string>& notes() const;
 
  private:
   struct Parts;
+  /// With the settings in the other files of its folder, which take precedence.
+  using ReadBeside = std::function<BesideTokenizer(const simdjson::dom::element& file)>;
+  static Tokenizer parse(std::string_view json, const std::string& name,
+                         const ReadBeside& read_beside);
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   Encoding encode_one(std::string_view text, int sequence) const;
 

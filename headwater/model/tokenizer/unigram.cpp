@@ -17,10 +17,12 @@ namespace {
 
 class Unigram : public WordModel {
  public:
-  Unigram(JsonPart& part, const simdjson::padded_string& file)
+  Unigram(JsonPart& part, const simdjson::padded_string& file, const Unknown& unknown)
       : what_(part.what()), byte_fallback_(part.flag_or("byte_fallback", false)) {
     read_tokens(part.list("vocab"), file);
-    if (part.has("unk_id")) {
+    if (unknown) {
+      unknown_ = vocabulary_.id_of(*unknown).value_or(0);
+    } else if (part.has("unk_id")) {
       const uint64_t id = part.count("unk_id");
       if (id >= tokens_.size())
         fail("{}: \"unk_id\" is {}, expected one of its {} tokens; check the file", what_, id,
@@ -159,8 +161,9 @@ class Unigram : public WordModel {
 
 }  // namespace
 
-std::unique_ptr<WordModel> read_unigram(JsonPart& part, const simdjson::padded_string& file) {
-  return std::make_unique<Unigram>(part, file);
+std::unique_ptr<WordModel> read_unigram(JsonPart& part, const simdjson::padded_string& file,
+                                        const Unknown& unknown) {
+  return std::make_unique<Unigram>(part, file, unknown);
 }
 
 }  // namespace headwater

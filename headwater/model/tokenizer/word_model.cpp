@@ -19,15 +19,16 @@ std::string type_of(JsonPart& part) {
 
 }  // namespace
 
-std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file) {
+std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file,
+                                           const Unknown& unknown) {
   const std::string type = type_of(part);
   std::unique_ptr<WordModel> model;
   if (type == "WordPiece")
-    model = read_word_piece(part);
+    model = read_word_piece(part, unknown);
   else if (type == "BPE")
-    model = read_bpe(part);
+    model = read_bpe(part, unknown);
   else if (type == "Unigram")
-    model = read_unigram(part, file);
+    model = read_unigram(part, file, unknown);
   else if (type == "WordLevel")
     model = read_word_level(part);
   else

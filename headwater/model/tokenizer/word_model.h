@@ -30,13 +30,19 @@ class WordModel {
   virtual int size() const = 0;
 };
 
-/// "model" of a tokenizer.json; `file` is its whole text. Throws Error.
-std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file);
+/// The token for unknown text, in place of the one that the file names.
+using Unknown = std::optional<std::string>;
 
-std::unique_ptr<WordModel> read_word_piece(JsonPart& part);
+/// "model" of a tokenizer.json; `file` is its whole text. Throws Error.
+std::unique_ptr<WordModel> read_word_model(JsonPart part, const simdjson::padded_string& file,
+                                           const Unknown& unknown = {});
+
+std::unique_ptr<WordModel> read_word_piece(JsonPart& part, const Unknown& unknown);
 std::unique_ptr<WordModel> read_word_level(JsonPart& part);
-std::unique_ptr<WordModel> read_bpe(JsonPart& part);
-std::unique_ptr<WordModel> read_unigram(JsonPart& part, const simdjson::padded_string& file);
+std::unique_ptr<WordModel> read_bpe(JsonPart& part, const Unknown& unknown);
+/// Without such a token, the first one is that for unknown text.
+std::unique_ptr<WordModel> read_unigram(JsonPart& part, const simdjson::padded_string& file,
+                                        const Unknown& unknown);
 
 class Vocabulary;
 

@@ -13,8 +13,12 @@ namespace {
 
 class VocabularyModel : public WordModel {
  public:
-  explicit VocabularyModel(JsonPart& part)
-      : what_(part.what()), vocabulary_(read_vocabulary(part)), unknown_(part.text("unk_token")) {}
+  explicit VocabularyModel(JsonPart& part, const Unknown& unknown = {})
+      : what_(part.what()),
+        vocabulary_(read_vocabulary(part)),
+        unknown_(unknown ? *unknown : part.text("unk_token")) {
+    part.pass_over("unk_token");
+  }
 
   std::optional<int> id_of(std::string_view token) const override {
     return vocabulary_.id_of(token);
@@ -53,8 +57,8 @@ class WordLevel : public VocabularyModel {
 
 class WordPiece : public VocabularyModel {
  public:
-  explicit WordPiece(JsonPart& part)
-      : VocabularyModel(part),
+  WordPiece(JsonPart& part, const Unknown& unknown)
+      : VocabularyModel(part, unknown),
         prefix_(part.text("continuing_subword_prefix")),
         most_characters_(part.count("max_input_chars_per_word")) {
     std::vector<std::pair<std::string_view, uint32_t>> all, inside;
@@ -96,8 +100,8 @@ class WordPiece : public VocabularyModel {
 
 }  // namespace
 
-std::unique_ptr<WordModel> read_word_piece(JsonPart& part) {
-  return std::make_unique<WordPiece>(part);
+std::unique_ptr<WordModel> read_word_piece(JsonPart& part, const Unknown& unknown) {
+  return std::make_unique<WordPiece>(part, unknown);
 }
 
 std::unique_ptr<WordModel> read_word_level(JsonPart& part) {

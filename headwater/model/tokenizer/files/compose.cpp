@@ -30,7 +30,7 @@ class Composer {
       : folder_(folder), kind_(kind), rules_(kind, std::move(settings)) {}
 
   std::string json() {
-    std::string model, normalizer = "null", before, after, decoder;
+    std::string model, charsmap;
     switch (kind_.files) {
       case Files::words:
         words_ = read_word_list(path("vocab.txt"));
@@ -38,28 +38,13 @@ class Composer {
             fmt::format(R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##",)"
                         R"("max_input_chars_per_word":100,"vocab":{}}})",
                         json_text(named("unk_token")), vocabulary(words_));
-        normalizer = rules_.bert_normalizer();
-        before = R"({"type":"BertPreTokenizer"})";
-        decoder = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
         break;
       case Files::merges:
         words_ = read_word_numbers(path("vocab.json"));
         model = bpe(vocabulary(words_), merge_list(read_merges(path("merges.txt"))), false);
-        before = rules_.byte_level();
-        decoder =
-            R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
-        if (kind_.name == "Qwen2") normalizer = R"({"type":"NFC"})";
-        if (kind_.name == "CLIP") {
-          normalizer = clip_normalizer();
-          decoder = clip_decoder(decoder);
-        }
         break;
       case Files::sentencepiece:
-        model = read_pieces(normalizer);
-        before = rules_.split_pieces();
-        decoder = rules_.merged() ? merged_decoder(kind_.name == "Llama" &&
-                                                   rules_.flag("add_prefix_space", true))
-                                  : metaspace("\"split\":true,", rules_.prepend());
+        model = read_pieces(charsmap);
     }
     // Ids of added tokens follow from their order.
     std::string added;
@@ -69,11 +54,12 @@ class Composer {
           R"("special":{}}})",
           added.empty() ? "" : ",", json_text(token.content), token.single_word, token.lstrip,
           token.rstrip, token.normalised, token.special);
-    after = rules_.post_processor([&](const std::string& name) { return id(name); });
+    const std::string after =
+        rules_.post_processor([&](const std::string& name) { return id(name); });
     return fmt::format(
         R"({{"version":"1.0","added_tokens":[{}],"normalizer":{},"pre_tokenizer":{},)"
         R"("post_processor":{},"decoder":{},"model":{}}})",
-        added, normalizer, before, after, decoder, model);
+        added, rules_.normalizer(charsmap), rules_.pre_tokenizer(), after, rules_.decoder(), model);
   }
 
  private:
@@ -93,8 +79,8 @@ class Composer {
                : "\"\"");
   }
 
-  // The model of a SentencePiece file, with its normalizer and the tokens that it adds.
-  std::string read_pieces(std::string& normalizer) {
+  // The model of a SentencePiece file, with its map of characters and the tokens that it adds.
+  std::string read_pieces(std::string& charsmap) {
     std::error_code missing;
     const auto name = std::ranges::find_if(
         sentencepiece_files, [&](const char* one) { return fs::exists(path(one), missing); });
@@ -111,9 +97,10 @@ class Composer {
     };
     size_t skipped = 0;
     int unknown = model.unknown;
-    // These two keep the ids of fairseq, whose own tokens come first.
-    if (kind_.name == "XLMRoberta") {
-      front({named("bos_token"), named("pad_token"), named("eos_token"), named("unk_token")});
+    // These keep the ids of fairseq, whose own tokens come first.
+    if (kind_.name == "XLMRoberta" || !rules_.languages().empty()) {
+      front({named(kind_.name == "MBart50" ? "cls_token" : "bos_token"), named("pad_token"),
+             named("eos_token"), named("unk_token")});
       skipped = 3;
       unknown = 3;
     } else if (kind_.name == "Camembert") {
@@ -128,7 +115,8 @@ class Composer {
     }
     for (size_t k = skipped; k < model.pieces.size(); ++k)
       pieces.emplace_back(model.pieces[k].text, model.pieces[k].score);
-    if (kind_.name == "XLMRoberta" || kind_.name == "Camembert") front({named("mask_token")});
+    for (const std::string_view code : rules_.languages()) front({std::string(code)});
+    if (skipped > 0) front({named("mask_token")});
     // T5 fills in gaps with these, of which the first have the last ids.
     const int gaps = kind_.name == "T5" ? rules_.settings.extra_ids : 0;
     for (int k = gaps - 1; k >= 0; --k) front({fmt::format("<extra_id_{}>", k)});
@@ -138,7 +126,8 @@ class Composer {
         if (piece.first == "<0x09>") piece.first = "\t";
     for (size_t k = 0; k < pieces.size(); ++k) words_[pieces[k].first] = static_cast<int>(k);
     if (!rules_.settings.lists_extra) rules_.settings.extra = own_tokens(model, gaps);
-    normalizer = rules_.piece_normalizer(model.charsmap.empty() ? "" : precompiled(model.charsmap));
+    rules_.add_own_extra();
+    if (!model.charsmap.empty()) charsmap = precompiled(model.charsmap);
     if (merged) return bpe(vocabulary(words_), merge_list(merges_of(words_)), true);
     std::string list;
     for (const auto& [piece, score] : pieces)
@@ -178,10 +167,12 @@ class Composer {
   }
 
   int id(const std::string& name) const {
-    const auto found = words_.find(named(name));
+    const bool is_code = !name.ends_with("_token");
+    const auto found = words_.find(is_code ? name : named(name));
     if (found == words_.end())
       fail("{}: {} '{}' is not in the vocabulary, expected it there; check the file",
-           path("tokenizer_config.json"), name, named(name));
+           path("tokenizer_config.json"), is_code ? "src_lang" : name,
+           is_code ? name : named(name));
     return found->second;
   }
 

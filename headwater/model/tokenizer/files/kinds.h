@@ -20,6 +20,15 @@ const TokenizerKind* find_kind(std::string_view name);
 std::vector<std::string_view> kind_names();
 
 /// The name of the kind that the files name, or else the one that the model family uses, or "".
+/// For some families it counts whatever the files say.
 std::string kind_of(const TokenizerSettings& settings, const std::string& family);
+
+/// Whether transformers takes a tokenizer.json as it is: for some families, or if its class is not
+/// named, or is one that only reads the file. `bytes`: the file spells in GPT-2's alphabet.
+bool is_as_saved(const TokenizerSettings& settings, const std::string& family, bool bytes);
+
+/// Whether the class makes parts of a tokenizer.json anew, or reads other files, in a way that
+/// headwater does not know.
+bool is_made_otherwise(std::string_view name);
 
 }  // namespace headwater

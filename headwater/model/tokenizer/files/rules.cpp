@@ -27,9 +27,13 @@ class PostProcessing {
       return roberta("cls_token", "sep_token",
                      rules_.flag("trim_offsets", rules_.kind.name != "MPNet"),
                      rules_.kind.name != "MPNet" && rules_.flag("add_prefix_space", false));
+    if (!rules_.languages().empty()) return translated();
     if (rules_.kind.name == "CLIP") return roberta("bos_token", "eos_token", false, false);
     if (rules_.kind.name == "XLMRoberta" || rules_.kind.name == "Camembert")
       return sequence("bos_token", "eos_token", true);
+    const bool own_ends = rules_.settings.flags.contains("add_bos_token") ||
+                          rules_.settings.flags.contains("add_eos_token");
+    if (rules_.kind.name == "Albert" && own_ends) return ends();
     if (rules_.kind.files == Files::words || rules_.kind.name == "Albert" ||
         rules_.kind.name == "DebertaV2")
       return sequence("cls_token", "sep_token", false);
@@ -43,6 +47,27 @@ class PostProcessing {
   }
 
  private:
+  // The language of the text goes after the end (mBART) or before the text (mBART-50).
+  std::string translated() const {
+    const std::string language =
+        rules_.settings.language.empty() ? "en_XX" : rules_.settings.language;
+    const std::string code =
+        fmt::format(R"({{"SpecialToken":{{"id":{},"type_id":0}}}})", json_text(language));
+    const std::string end = special("eos_token", 0);
+    const bool before = rules_.kind.name == "MBart50";
+    const auto whole = [&](const std::string& text) {
+      return before ? fmt::format("{},{},{}", code, text, end)
+                    : fmt::format("{},{},{}", text, end, code);
+    };
+    return fmt::format(R"({{"type":"TemplateProcessing","single":[{}],"pair":[{}],)"
+                       R"("special_tokens":{{{}:{{"id":{},"ids":[{}],"tokens":[{}]}},)"
+                       R"({}:{{"id":{},"ids":[{}],"tokens":[{}]}}}}}})",
+                       whole(part('A', 0)), whole(part('A', 0) + "," + part('B', 0)),
+                       json_text(language), json_text(language), id_(language), json_text(language),
+                       json_text(rules_.named("eos_token")), json_text(rules_.named("eos_token")),
+                       id_("eos_token"), json_text(rules_.named("eos_token")));
+  }
+
   // FIRST text LAST, and for a pair FIRST text LAST [LAST] pair LAST.
   std::string sequence(const char* first, const char* last, bool doubled) const {
     const std::string one = special(first, 0), two = special(last, 0);
@@ -55,8 +80,8 @@ class PostProcessing {
 
   // With the tokens at both ends that add_bos_token and add_eos_token ask for.
   std::string ends() const {
-    const bool bos = rules_.flag("add_bos_token", rules_.kind.name == "Gemma") &&
-                     !rules_.named("bos_token").empty();
+    const bool first = rules_.kind.name == "Gemma" || rules_.kind.name == "CodeLlama";
+    const bool bos = rules_.flag("add_bos_token", first) && !rules_.named("bos_token").empty();
     const bool eos = rules_.flag("add_eos_token", false) && !rules_.named("eos_token").empty();
     const auto whole = [&](char text, int type) {
       return (bos ? special("bos_token", type) + "," : "") + part(text, type) +
@@ -102,14 +127,27 @@ TokenizerRules::TokenizerRules(const TokenizerKind& of, TokenizerSettings with)
   for (const auto& [name, content] : defaults)
     if (!settings.named.contains(name)) {
       settings.named[name].content = content;
-      // Spaces around tokens of SigLIP, and before these masks, belong to them.
+      settings.named[name].bare = true;
+      // Spaces around tokens of SigLIP belong to them.
       if (kind.name == "Siglip") settings.named[name].lstrip = settings.named[name].rstrip = true;
-      if (std::string_view(name) == "mask_token" &&
-          (kind.name == "MPNet" || kind.name == "Camembert")) {
-        settings.named[name].lstrip = true;
-        settings.named[name].normalised = kind.name == "MPNet";
-      }
     }
+  // Spaces before these masks belong to them.
+  AddedToken& mask = settings.named["mask_token"];
+  const bool has_space = kind.name == "MPNet" || kind.name == "Camembert" || !languages().empty();
+  if (!mask.bare || !has_space) return;
+  mask.lstrip = true;
+  mask.normalised = kind.name == "MPNet";
+}
+
+void TokenizerRules::add_own_extra() {
+  const auto add = [&](std::string content) {
+    const bool known = std::ranges::any_of(
+        settings.extra, [&](const AddedToken& one) { return one.content == content; });
+    if (!known) settings.extra.push_back({.content = std::move(content)});
+  };
+  for (const std::string_view code : languages()) add(std::string(code));
+  if (kind.name == "T5" && !settings.lists_extra)
+    for (int k = 0; k < settings.extra_ids; ++k) add(fmt::format("<extra_id_{}>", k));
 }
 
 bool TokenizerRules::flag(const char* name, bool otherwise) const {
@@ -129,7 +167,7 @@ std::string TokenizerRules::bert_normalizer() const {
 
 std::string TokenizerRules::piece_normalizer(const std::string& precompiled) const {
   std::vector<std::string> steps;
-  if (kind.name == "Llama") return "null";
+  if (kind.name == "Llama" || kind.name == "CodeLlama" || kind.name == "MBart") return "null";
   if (kind.name == "Gemma")
     return R"({"type":"Replace","pattern":{"String":" "},"content":"\u2581"})";
   if (kind.name == "DebertaV2") {
@@ -150,6 +188,7 @@ std::string TokenizerRules::piece_normalizer(const std::string& precompiled) con
   }
   if (kind.name == "Siglip") return siglip_normalizer(flag("do_lower_case", true), precompiled);
   if (!precompiled.empty()) steps.push_back(precompiled);
+  if (kind.name == "MBart50") steps.push_back(replacing(" {2,}", " "));
   if (steps.empty()) return "null";
   return fmt::format(R"({{"type":"Sequence","normalizers":[{}]}})", fmt::join(steps, ","));
 }
@@ -170,7 +209,8 @@ std::string TokenizerRules::byte_level() const {
 }
 
 std::string TokenizerRules::split_pieces() const {
-  if (kind.name == "Llama") return metaspace("\"split\":false,", prepend());
+  if (kind.name == "Llama" || kind.name == "CodeLlama")
+    return metaspace("\"split\":false,", prepend());
   if (kind.name == "Gemma")
     return R"({"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious",)"
            R"("invert":false})";
@@ -178,16 +218,54 @@ std::string TokenizerRules::split_pieces() const {
   const char* first = R"({"type":"WhitespaceSplit"},)";
   if (kind.name == "DebertaV2")
     first = flag("split_by_punct", false) ? R"({"type":"Punctuation","behavior":"Isolated"},)" : "";
-  if (kind.name == "Siglip") first = "";
+  if (kind.name == "Siglip" || kind.name == "MBart50") first = "";
   return fmt::format(R"({{"type":"Sequence","pretokenizers":[{}{}]}})", first,
                      metaspace("\"split\":true,", prepend()));
 }
 
 const char* TokenizerRules::prepend() const {
-  if (kind.name == "T5") return "always";
+  if (kind.name == "T5" || !languages().empty()) return "always";
   if (!flag("add_prefix_space", true)) return kind.name == "DebertaV2" ? "first" : "never";
   if (kind.name == "Siglip") return "first";
+  if (kind.name == "CodeLlama") return "first";
   return kind.name == "Llama" && !flag("legacy", false) ? "first" : "always";
+}
+
+std::string TokenizerRules::normalizer(const std::string& precompiled) const {
+  if (kind.files == Files::words) return bert_normalizer();
+  if (kind.files == Files::sentencepiece) return piece_normalizer(precompiled);
+  if (kind.name == "CLIP") return clip_normalizer();
+  return kind.name == "Qwen2" || kind.name == "GPTNeoX" ? R"({"type":"NFC"})" : "null";
+}
+
+std::string TokenizerRules::pre_tokenizer() const {
+  if (kind.files == Files::words) return R"({"type":"BertPreTokenizer"})";
+  return kind.files == Files::merges ? byte_level() : split_pieces();
+}
+
+std::string TokenizerRules::decoder() const {
+  if (kind.files == Files::words) return R"({"type":"WordPiece","prefix":"##","cleanup":true})";
+  if (kind.files == Files::sentencepiece) {
+    if (!merged()) return metaspace("\"split\":true,", prepend());
+    return merged_decoder(kind.name == "CodeLlama" ||
+                          (kind.name == "Llama" && flag("add_prefix_space", true)));
+  }
+  const std::string bytes =
+      R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})";
+  return kind.name == "CLIP" ? clip_decoder(bytes) : bytes;
+}
+
+std::span<const std::string_view> TokenizerRules::languages() const {
+  // mBART has the first 25 of mBART-50's.
+  static constexpr std::string_view all[] = {
+      "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
+      "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
+      "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", "af_ZA", "az_AZ",
+      "bn_IN", "fa_IR", "he_IL", "hr_HR", "id_ID", "ka_GE", "km_KH", "mk_MK", "ml_IN",
+      "mn_MN", "mr_IN", "pl_PL", "ps_AF", "pt_XX", "sv_SE", "sw_KE", "ta_IN", "te_IN",
+      "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
+  if (kind.name == "MBart50") return all;
+  return kind.name == "MBart" ? std::span(all).first(25) : std::span<const std::string_view>();
 }
 
 std::string TokenizerRules::post_processor(

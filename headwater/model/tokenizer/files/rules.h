@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,20 +19,32 @@ struct TokenizerRules {
   std::string named(const std::string& name) const { return settings.named.at(name).content; }
   bool flag(const char* name, bool otherwise) const;
   /// Whether its SentencePiece model merges pieces, and falls back to bytes.
-  bool merged() const { return kind.name == "Llama" || kind.name == "Gemma"; }
+  bool merged() const {
+    return kind.name == "Llama" || kind.name == "CodeLlama" || kind.name == "Gemma";
+  }
+  /// The codes of languages that its vocabulary ends with.
+  std::span<const std::string_view> languages() const;
 
-  std::string bert_normalizer() const;
+  /// Adds the extra special tokens that the class itself has.
+  void add_own_extra();
+
   /// `precompiled` is the normalizer with the map of characters of a SentencePiece model; "": none.
-  std::string piece_normalizer(const std::string& precompiled) const;
-  std::string byte_level() const;
-  std::string split_pieces() const;
-  /// Whether a mark for a space goes before every part of a text, before the first, or nowhere.
-  const char* prepend() const;
+  std::string normalizer(const std::string& precompiled) const;
+  std::string pre_tokenizer() const;
+  std::string decoder() const;
   /// `id` gives the number of a token.
   std::string post_processor(const std::function<int(const std::string& token)>& id) const;
 
   const TokenizerKind& kind;
   TokenizerSettings settings;
+
+ private:
+  std::string bert_normalizer() const;
+  std::string piece_normalizer(const std::string& precompiled) const;
+  std::string byte_level() const;
+  std::string split_pieces() const;
+  // Whether a mark for a space goes before every part of a text, before the first, or nowhere.
+  const char* prepend() const;
 };
 
 }  // namespace headwater

@@ -20,6 +20,26 @@ namespace fs = std::filesystem;
 constexpr const char* names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                  "pad_token", "cls_token", "mask_token"};
 
+// The number that Python's int() reads, as transformers does: " 12", "+12" and "1_000" are some.
+std::optional<int64_t> number_in(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n\r\v\f";
+  const size_t begin = text.find_first_not_of(blanks);
+  if (begin == text.npos) return {};
+  text = text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::string digits;
+  for (size_t k = 0; k < text.size(); ++k) {
+    const bool between = k > 0 && k + 1 < text.size() && text[k - 1] != '_' && text[k - 1] != '-';
+    if (text[k] == '_' && !between) return {};
+    if (text[k] != '_') digits += text[k];
+  }
+  int64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, number);
+  if (error != std::errc() || stop != end) return {};
+  return number;
+}
+
 class JsonFile {
  public:
   JsonFile(const std::string& folder, const char* name)
@@ -32,6 +52,7 @@ class JsonFile {
     exists_ = true;
   }
   explicit operator bool() const { return exists_; }
+  const std::string& path() const { return path_; }
   const dom::object& object() const { return object_; }
 
   // A token as a text, or as an object with its options.
@@ -41,6 +62,7 @@ class JsonFile {
     dom::object object;
     if (!value.get(text)) {
       token.content = text;
+      token.bare = true;
       return token;
     }
     if (value.get(object) || object["content"].get(text))
@@ -205,13 +227,21 @@ TokenizerSettings read_tokenizer_settings(const std::string& folder) {
     if (!config.object()["extra_ids"].get(extra_ids))
       settings.extra_ids = static_cast<int>(std::clamp<int64_t>(extra_ids, 0, most));
     read_named(config, settings);
-    dom::object decoder;
+    if (std::string_view language; !config.object()["src_lang"].get(language))
+      settings.language = language;
+    dom::element decoder;
     if (!config.object()["added_tokens_decoder"].get(decoder)) {
-      complete = true;
-      for (const auto& [id, value] : decoder) {
-        int64_t number = -1;
-        std::from_chars(id.data(), id.data() + id.size(), number);
-        by_id[number] = config.token(value, "added_tokens_decoder");
+      settings.lists_added = complete = true;
+      dom::object tokens;
+      if (decoder.get(tokens))
+        fail("{}: \"added_tokens_decoder\" is {}, expected an object; take it out", config.path(),
+             std::string(simdjson::minify(decoder)).substr(0, 60));
+      for (const auto& [id, value] : tokens) {
+        const std::optional<int64_t> number = number_in(id);
+        if (!number)
+          fail("{}: \"added_tokens_decoder\" has '{}', expected a number there; check the file",
+               config.path(), id);
+        by_id[*number] = config.token(value, "added_tokens_decoder");
       }
     }
   }

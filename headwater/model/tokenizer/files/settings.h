@@ -13,6 +13,7 @@ namespace headwater {
 struct AddedToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalised = false, special = true;
+  bool bare = false;  // given as a text alone, without these options
 };
 
 struct TokenizerSettings {
@@ -22,6 +23,8 @@ struct TokenizerSettings {
   std::vector<AddedToken> others;           // special ones with other names, as "image_token"
   std::vector<AddedToken> extra;            // more special ones
   bool lists_extra = false;                 // tokenizer_config.json has these, if only as []
+  bool lists_added = false;                 // tokenizer_config.json has "added_tokens_decoder"
+  std::string language;                     // "src_lang" of tokenizer_config.json; "": not named
   std::map<std::string, bool> flags;        // do_lower_case and so on
   std::set<std::string> nulls;              // entries of tokenizer_config.json that are null
 
