@@ -53,7 +53,7 @@ def attribute(rows, folder, model, top):
         done("tokenizing")
         results = run.results(inputs, {})
         done("computing")
-        answers = [run.answer(inputs.example(k), results, k) for k in range(len(places))]
+        answers = [run.answer(inputs.describe(k), results, k) for k in range(len(places))]
         ids = {"id": [block.first + k for k in range(len(answers))]}
         table = table_of(columns_of(answers, top is not None), ids, {"id": pa.int64()}, ARGUMENTS.method, settings,
                          hash_of(block))

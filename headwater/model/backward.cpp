@@ -5,22 +5,21 @@
 #include "headwater/model/convolution.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/projection.h"
+#include "headwater/model/some_rows.h"
 
 namespace headwater {
 namespace {
 
-std::vector<int> rows_with_numbers(MatrixView x) {
-  std::vector<int> out;
-  for (int t = 0; t < x.rows(); ++t)
-    if (std::ranges::any_of(x.row(t), [](float number) { return number != 0; })) out.push_back(t);
-  return out;
-}
-
-Matrix chosen(MatrixView x, const std::vector<int>& rows) {
-  if (x.rows() == 0) return {};
-  Matrix out(static_cast<int>(rows.size()), x.columns());
-  for (size_t k = 0; k < rows.size(); ++k)
-    std::ranges::copy(x.row(rows[k]), out.row(static_cast<int>(k)).begin());
+// For some of the rows. Inputs without any have length 0.
+Propagation of_rows(const Propagation& how, const std::vector<int>& rows) {
+  Propagation out = how;
+  int first = 0;
+  for (int& length : out.lengths) {
+    const int end = first + length;
+    length = static_cast<int>(std::ranges::lower_bound(rows, end) -
+                              std::ranges::lower_bound(rows, first));
+    first = end;
+  }
   return out;
 }
 
@@ -34,16 +33,14 @@ Backward::Backward(const Model& model, std::vector<int> lengths, Propagation& ho
       shape_(model.architecture()),
       how_(how),
       inputs_(std::move(lengths)),
+      after_(model, inputs_.rows()),
       distances_(inputs_.distances(model)) {
   const int n = inputs_.rows(), queries = shape_.heads * shape_.head_size;
   if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
   if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
-  wide_ = Matrix(n, shape_.width);
-  if (shape_.parallel) whole_ = Matrix(n, shape_.width);
   if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
   columns_ = Matrix(n, projected_columns(shape_));
   heads_ = Matrix(n, queries);
-  inner_ = Matrix(n, shape_.inner);
 }
 
 void Backward::layer(int l, MatrixView input, MatrixView sum, const LayerState* kept,
@@ -59,16 +56,14 @@ void Backward::layer(int l, MatrixView input, MatrixView sum, const LayerState* 
   state_ = kept ? kept : &own_;
   Matrix beside;
   if (l == 0 && model_.convolution()) {
-    apply_norm(shape_, layer.feed_norm, sum, wide_);
-    beside = model_.convolution()->backward(input, wide_, inputs_, how_, gradient);
+    apply_norm(shape_, layer.feed_norm, sum, after_.spare());
+    beside = model_.convolution()->backward(input, after_.spare(), inputs_, how_, gradient);
   }
   if (!shape_.norm_first)
     apply_norm_backward(shape_, layer.feed_norm, sum, how_, gradient, kernel::Into::store,
                         gradient);
-  if (shape_.parallel) copy(gradient, whole_);
-  feed_some_backward(layer, gradient);
-  attend_backward(layer, l, input, shape_.parallel ? MatrixView(whole_) : gradient, gradient,
-                  fused);
+  after_backward(layer, gradient);
+  attend_backward(layer, l, input, gradient, fused);
   if (beside.rows() > 0) add(beside, gradient);
 }
 
@@ -81,93 +76,32 @@ kernel::Attention Backward::attention(const LayerWeights& layer, int l, int k) {
   return attention;
 }
 
-// gradient times the factors, or unchanged if there are none.
-MatrixView Backward::scaled(MatrixView gradient, const Vector& scale) {
-  if (scale.empty()) return gradient;
-  for (int t = 0; t < gradient.rows(); ++t)
-    for (size_t d = 0; d < scale.size(); ++d) wide_.row(t)[d] = scale[d] * gradient.row(t)[d];
-  return wide_;
-}
-
-// From after the feed-forward half (without a norm at its end) to before it (without a norm at the
-// end of the first half).
-void Backward::feed_backward(const LayerWeights& layer, MatrixSpan gradient) {
-  const bool norm_out = state_->added.rows() > 0;
-  if (norm_out)
-    apply_norm_backward(shape_, layer.feed_out_norm, rows_of(state_->added), how_, gradient,
-                        kernel::Into::store, wide_);
-  const MatrixView down = norm_out ? wide_ : scaled(gradient, layer.feed_scale);
-  how_.absorb(down, layer.down.bias);
-  kernel::linear(down, kernel::transposed(layer.down.weights), {}, inner_);
-  // If a norm comes first, the residual gradient bypasses it.
-  const bool norm_in = shape_.norm_first && !layer.feed_norm.weight.empty();
-  const kernel::Into into = norm_in ? kernel::Into::store : kernel::Into::add;
-  const MatrixSpan to = norm_in ? MatrixSpan(wide_) : gradient;
-  if (state_->gate.rows() == 0) {
-    kernel::activation_backward(rows_of(state_->up), shape_.activation, how_.slope, inner_);
-    how_.absorb(inner_, layer.up.bias);
-    kernel::linear(inner_, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
-  } else {
-    if (state_ != &own_) {
-      // Kept states may be read again.
-      if (own_.up.rows() == 0) {
-        own_.up = Matrix(inner_.rows(), shape_.inner);
-        own_.gate = Matrix(inner_.rows(), shape_.inner);
-      }
-      copy(rows_of(state_->up), own_.up);
-      copy(rows_of(state_->gate), own_.gate);
-    }
-    kernel::gated_backward(shape_.activation, how_.slope, inner_, own_.gate, own_.up);
-    how_.absorb(own_.up, layer.up.bias);
-    how_.absorb(own_.gate, layer.gate.bias);
-    kernel::linear(own_.up, kernel::transposed(layer.up.weights), {{}, {}, into}, to);
-    kernel::linear(own_.gate, kernel::transposed(layer.gate.weights), {{}, {}, kernel::Into::add},
-                   to);
-  }
-  if (norm_in)
-    apply_norm_backward(shape_, layer.feed_norm, rows_of(state_->middle), how_, wide_,
-                        kernel::Into::add, gradient);
-  else if (!shape_.norm_first)
-    apply_norm_backward(shape_, layer.attention_norm, rows_of(state_->middle), how_, gradient,
-                        kernel::Into::store, gradient);
-}
-
 // A target is in one row of each input, so the last layer has few rows that are not zero.
-void Backward::feed_some_backward(const LayerWeights& layer, MatrixSpan gradient) {
-  const std::vector<int> some = rows_with_numbers(gradient);
-  if (some.empty()) return;
-  if (2 * some.size() > static_cast<size_t>(gradient.rows())) return feed_backward(layer, gradient);
-  Propagation how = how_;
-  int first = 0;
-  for (int& length : how.lengths) {
-    const int end = first + length;
-    length = static_cast<int>(std::ranges::lower_bound(some, end) -
-                              std::ranges::lower_bound(some, first));
-    first = end;
-  }
-  Backward few(model_, static_cast<int>(some.size()), how);
-  few.own_.middle = chosen(state_->middle, some);
-  few.own_.up = chosen(state_->up, some);
-  few.own_.gate = chosen(state_->gate, some);
-  few.own_.added = chosen(state_->added, some);
-  few.state_ = &few.own_;
-  Matrix own = chosen(gradient, some);
-  few.feed_backward(layer, own);
-  for (size_t k = 0; k < some.size(); ++k)
-    std::ranges::copy(own.row(static_cast<int>(k)), gradient.row(some[k]).begin());
+void Backward::after_backward(const LayerWeights& layer, MatrixSpan gradient) {
+  const bool keeps = state_ != &own_;
+  const auto back = [&](AfterAttention& after, const LayerState& state, LayerState* own,
+                        Propagation& how, MatrixSpan from, MatrixSpan heads) {
+    // If both halves are parallel, both start from the gradient of the block's output.
+    if (shape_.parallel) after.mix_backward(layer, state, how, from, heads);
+    after.feed_backward(layer, state, own, how, from);
+    if (!shape_.parallel) after.mix_backward(layer, state, how, from, heads);
+  };
+  const std::vector<int> rows = rows_with_numbers(gradient);
+  if (static_cast<int>(rows.size()) == gradient.rows())
+    return back(after_, *state_, keeps ? nullptr : &own_, how_, gradient, heads_);
+  AfterAttention few(model_, static_cast<int>(rows.size()));
+  LayerState state = state_->some_rows(rows);
+  Propagation how = of_rows(how_, rows);
+  Matrix some = chosen(gradient, rows), heads(some.rows(), heads_.columns());
+  back(few, state, &state, how, some, heads);
+  put_back(some, rows, gradient);
+  put_alone(heads, rows, heads_);
   how_.biases = how.biases;
   how_.each = std::move(how.each);
 }
 
-void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
+void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView input,
                                MatrixSpan gradient, const kernel::HeadMap& fused) {
-  const bool norm_out = state_->attended.rows() > 0;
-  if (norm_out)
-    apply_norm_backward(shape_, layer.attention_out_norm, rows_of(state_->attended), how_, after,
-                        kernel::Into::store, wide_);
-  const MatrixView mixed = norm_out ? wide_ : scaled(after, layer.attention_scale);
-  how_.absorb(mixed, layer.mixed.bias);
-  kernel::linear(mixed, kernel::transposed(layer.mixed.weights), {}, heads_);
   inputs_.each([&](int k) {
     const int first = inputs_.first(k), n = inputs_.length(k);
     const MatrixSpan columns = MatrixSpan(columns_).rows(first, n);
@@ -184,8 +118,8 @@ void Backward::attend_backward(const LayerWeights& layer, int l, MatrixView inpu
   place_backward(shape_, layer, angles_of(layer), how_, rows_of(state_->before), columns_);
   if (!shape_.norm_first || layer.attention_norm.weight.empty())
     return project_backward(shape_, layer, how_, columns_, kernel::Into::add, gradient);
-  project_backward(shape_, layer, how_, columns_, kernel::Into::store, wide_);
-  apply_norm_backward(shape_, layer.attention_norm, input, how_, wide_, kernel::Into::add,
+  project_backward(shape_, layer, how_, columns_, kernel::Into::store, after_.spare());
+  apply_norm_backward(shape_, layer.attention_norm, input, how_, after_.spare(), kernel::Into::add,
                       gradient);
 }
 

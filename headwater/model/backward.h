@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headwater/kernel/backward.h"
+#include "headwater/model/after_attention.h"
 #include "headwater/model/forward.h"
 #include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
@@ -37,12 +38,10 @@ class Backward {
   void put_head_shares(std::span<float> shares) const;
 
  private:
-  void feed_backward(const LayerWeights& layer, MatrixSpan gradient);
-  /// The same bytes, without the work for rows of zeros.
-  void feed_some_backward(const LayerWeights& layer, MatrixSpan gradient);
-  void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixView after,
-                       MatrixSpan gradient, const kernel::HeadMap& fused);
-  MatrixView scaled(MatrixView gradient, const Vector& scale);
+  /// Back through what follows attention, to `heads_` and the gradient before it.
+  void after_backward(const LayerWeights& layer, MatrixSpan gradient);
+  void attend_backward(const LayerWeights& layer, int l, MatrixView input, MatrixSpan gradient,
+                       const kernel::HeadMap& fused);
   /// The first rows, as many as are differentiated.
   MatrixView rows_of(const Matrix& x) const {
     return x.rows() == 0 ? x : MatrixView(x).rows(0, inputs_.rows());
@@ -61,10 +60,10 @@ class Backward {
   std::optional<Forward> again_;
   LayerState own_;  // of a layer that ran again
   const LayerState* state_ = nullptr;
-  std::map<int, Matrix> distances_;        // what they add to scores, by length
-  PlaceScores places_;                     // the same by query and by key, for one input
-  Matrix inner_, columns_, heads_, wide_;  // gradients
-  Matrix whole_;                           // that of the block's output, if its halves are parallel
+  AfterAttention after_;
+  std::map<int, Matrix> distances_;  // what they add to scores, by length
+  PlaceScores places_;               // the same by query and by key, for one input
+  Matrix columns_, heads_;           // gradients
 };
 
 }  // namespace headwater

@@ -6,6 +6,7 @@
 #include "headwater/model/convolution.h"
 #include "headwater/model/norm.h"
 #include "headwater/model/projection.h"
+#include "headwater/model/some_rows.h"
 
 namespace headwater {
 
@@ -31,11 +32,6 @@ CrossMemory::CrossMemory(const Model& decoder, MatrixView encoded) {
 }
 
 namespace {
-
-// A caller that does not ask for some values provides no room for them.
-void keep(MatrixView values, MatrixSpan where) {
-  if (where.rows() > 0) copy(values, where);
-}
 
 // Where each text continues.
 std::vector<int> counts_of(const std::vector<Cache*>& caches) {
@@ -67,18 +63,17 @@ Forward::Forward(const Model& model, Matrix hidden, std::vector<int> lengths,
       caches_(std::move(caches)),
       inputs_(lengths.empty() ? std::vector<int>{hidden.rows()} : std::move(lengths),
               counts_of(caches_)),
-      hidden_(std::move(hidden)) {
+      hidden_(std::move(hidden)),
+      after_(model, hidden_.rows()) {
   assert(inputs_.rows() == hidden_.rows());
   assert(caches_.empty() || caches_.size() == static_cast<size_t>(inputs_.count()));
   const int n = hidden_.rows();
   if (shape_.rope) angles_ = inputs_.angles(*shape_.rope);
   if (shape_.window_rope) window_angles_ = inputs_.angles(*shape_.window_rope);
-  normed_ = Matrix(n, shape_.width);
   own_.projected = Matrix(n, projected_columns(shape_));
   own_.mixed = Matrix(n, shape_.heads * shape_.head_size);
   distances_ = inputs_.distances(model);
   if (inputs_.count() == 1) places_ = PlaceScores(model.places(), n);
-  inner_ = Matrix(n, shape_.inner);
 }
 
 MatrixView Forward::queries() const { return queries_of(shape_, MatrixView(state_->projected)); }
@@ -97,10 +92,32 @@ void Forward::step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum, 
   const Convolution* convolution = next_ == 0 ? model_.convolution() : nullptr;
   if (convolution) entered_ = hidden_.copy();
   run_to_activation(layer, fused);
-  add_fed(layer);
+  after_.add_fed(layer, *state_, hidden_);
   keep(hidden_, sum);
   if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden_, hidden_);
   if (convolution) convolution->apply(entered_, inputs_, hidden_);
+  advance();
+}
+
+void Forward::step_rows(const std::vector<int>& rows, MatrixSpan sum, LayerState* state) {
+  assert(next_ == shape_.layers - 1 && !source_);
+  const LayerWeights& layer = model_.layer(next_);
+  state_ = state ? state : &own_;
+  attend(layer, {});
+  AfterAttention after(model_, static_cast<int>(rows.size()));
+  LayerState some = state_->some_rows(rows);
+  Matrix hidden = chosen(hidden_, rows);
+  after.mix(layer, chosen(state_->mixed, rows), some, hidden);
+  after.feed(layer, some, hidden);
+  after.add_fed(layer, some, hidden);
+  state_->put_back(some, rows);
+  put_alone(hidden, rows, sum);
+  if (!shape_.norm_first) apply_norm(shape_, layer.feed_norm, hidden, hidden);
+  put_alone(hidden, rows, hidden_);
+  advance();
+}
+
+void Forward::advance() {
   ++next_;
   if (next_ < shape_.layers) return;
   for (size_t k = 0; k < caches_.size(); ++k) caches_[k]->count = inputs_.end(static_cast<int>(k));
@@ -111,18 +128,19 @@ void Forward::fill(int l, MatrixView input, LayerState& state) {
   state_ = &state;
   copy(input, hidden_);
   run_to_activation(model_.layer(l), {});
-  if (state.added.rows() > 0) add_fed(model_.layer(l));
+  if (state.added.rows() > 0) after_.add_fed(model_.layer(l), state, hidden_);
 }
 
-MatrixView Forward::attention_input(const LayerWeights& layer) const {
-  return shape_.norm_first && !layer.attention_norm.weight.empty() ? normed_ : hidden_;
+MatrixView Forward::attention_input(const LayerWeights& layer) {
+  return shape_.norm_first && !layer.attention_norm.weight.empty() ? after_.spare()
+                                                                   : MatrixSpan(hidden_);
 }
 
 void Forward::project() {
   if (projected_) return;
   const LayerWeights& layer = model_.layer(next_);
   if (shape_.norm_first && !layer.attention_norm.weight.empty())
-    apply_norm(shape_, layer.attention_norm, hidden_, normed_);
+    apply_norm(shape_, layer.attention_norm, hidden_, after_.spare());
   project_scores(shape_, layer, attention_input(layer), state_->projected);
   keep(state_->projected, state_->before);
   place(shape_, layer, window_angles_ && layer.window > 0 ? window_angles_ : angles_,
@@ -131,30 +149,16 @@ void Forward::project() {
 }
 
 void Forward::run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
-  project();
-  projected_ = false;
-  project_values(shape_, layer, attention_input(layer), state_->projected);
-  if (shape_.parallel) {
-    keep(hidden_, state_->middle);
-    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
-    feed(layer, normed_);
-  }
   attend(layer, fused);
-  add(layer.mixed, state_->mixed, layer.attention_scale, layer.attention_out_norm,
-      state_->attended);
-  if (shape_.parallel) return;
-  keep(hidden_, state_->middle);
-  if (!shape_.norm_first) apply_norm(shape_, layer.attention_norm, hidden_, hidden_);
+  after_.mix(layer, state_->mixed, *state_, hidden_);
   if (source_) attend_across(layer);
-  if (shape_.norm_first && !layer.feed_norm.weight.empty()) {
-    apply_norm(shape_, layer.feed_norm, hidden_, normed_);
-    feed(layer, normed_);
-  } else {
-    feed(layer, hidden_);
-  }
+  after_.feed(layer, *state_, hidden_);
 }
 
 void Forward::attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused) {
+  project();
+  projected_ = false;
+  project_values(shape_, layer, attention_input(layer), state_->projected);
   inputs_.each([&](int k) {
     const int first = inputs_.first(k), n = inputs_.length(k);
     kernel::Attention attention =
@@ -187,7 +191,7 @@ void Forward::remember(Cache& cache, int position, kernel::Attention& attention)
 void Forward::attend_across(const LayerWeights& layer) {
   const CrossWeights& cross = layer.cross;
   const MatrixSpan queries = queries_of(shape_, MatrixSpan(state_->projected));
-  if (shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, normed_);
+  if (shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, after_.spare());
   kernel::Attention attention;
   attention.queries = queries;
   attention.keys = source_->keys[static_cast<size_t>(next_)];
@@ -195,56 +199,11 @@ void Forward::attend_across(const LayerWeights& layer) {
   attention.heads = shape_.heads;
   attention.groups = shape_.groups;
   attention.scale = layer.scale;
-  kernel::linear(shape_.norm_first ? normed_ : hidden_, cross.query.weights,
+  kernel::linear(shape_.norm_first ? after_.spare() : MatrixSpan(hidden_), cross.query.weights,
                  {cross.query.bias, {}, {}}, queries);
   kernel::attention(attention, state_->mixed, across_);
-  add(cross.mixed, state_->mixed, {}, {});
+  after_.add(cross.mixed, state_->mixed, {}, {}, {}, hidden_);
   if (!shape_.norm_first) apply_norm(shape_, cross.norm, hidden_, hidden_);
-}
-
-// hidden += scale * norm(linear(x)), without the parts that the model does not have.
-void Forward::add(const LinearWeights& linear, MatrixView x, const Vector& scale,
-                  const NormWeights& norm, MatrixSpan before_norm) {
-  if (scale.empty() && norm.weight.empty()) {
-    kernel::linear(x, linear.weights, {linear.bias, {}, kernel::Into::add}, hidden_);
-    return;
-  }
-  kernel::linear(x, linear.weights, {linear.bias, {}, {}}, normed_);
-  if (!norm.weight.empty()) {
-    keep(normed_, before_norm);
-    apply_norm(shape_, norm, normed_, normed_);
-    headwater::add(normed_, hidden_);
-    return;
-  }
-  for (int t = 0; t < hidden_.rows(); ++t)
-    for (size_t d = 0; d < scale.size(); ++d) hidden_.row(t)[d] += scale[d] * normed_.row(t)[d];
-}
-
-// Up to the activation, if that is what the state needs, or past it.
-void Forward::feed(const LayerWeights& layer, MatrixView x) {
-  const bool gated = layer.gate.weights.outputs > 0;
-  if (state_->up.rows() > 0) {
-    kernel::linear(x, layer.up.weights, {layer.up.bias, {}, {}}, state_->up);
-    if (gated) kernel::linear(x, layer.gate.weights, {layer.gate.bias, {}, {}}, state_->gate);
-    return;
-  }
-  if (!gated) {
-    kernel::linear(x, layer.up.weights, {layer.up.bias, shape_.activation, {}}, inner_);
-    return;
-  }
-  kernel::linear(x, layer.gate.weights, {layer.gate.bias, shape_.activation, {}}, inner_);
-  kernel::linear(x, layer.up.weights, {layer.up.bias, {}, kernel::Into::multiply}, inner_);
-}
-
-// From after feed().
-void Forward::add_fed(const LayerWeights& layer) {
-  if (state_->gate.rows() > 0) {
-    kernel::activate(state_->gate, shape_.activation, inner_);
-    for (size_t k = 0; k < inner_.size(); ++k) inner_.data()[k] *= state_->up.data()[k];
-  } else if (state_->up.rows() > 0) {
-    kernel::activate(state_->up, shape_.activation, inner_);
-  }
-  add(layer.down, inner_, layer.feed_scale, layer.feed_out_norm, state_->added);
 }
 
 }  // namespace headwater

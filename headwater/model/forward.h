@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "headwater/model/after_attention.h"
 #include "headwater/model/layer_state.h"
 #include "headwater/model/model.h"
 #include "headwater/model/places.h"
@@ -74,6 +75,9 @@ class Forward {
   /// is filled, and must not move before the next step.
   void step_each(std::span<const kernel::HeadMap> fused, MatrixSpan sum = {},
                  LayerState* state = nullptr);
+  /// Runs the last layer, but what follows its attention for these rows alone: the others are 0 in
+  /// hidden() and `sum`, and undefined in the state, in all that follows attention.
+  void step_rows(const std::vector<int>& rows, MatrixSpan sum, LayerState* state);
   /// Runs layer l on `input` only as far as `state` needs it, which leaves out the last product
   /// unless a norm follows it. hidden() is then undefined.
   void fill(int l, MatrixView input, LayerState& state);
@@ -89,14 +93,12 @@ class Forward {
 
  private:
   MatrixView attention_input(const LayerWeights& layer) const;
-  void run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
-  void add_fed(const LayerWeights& layer);
+  MatrixView attention_input(const LayerWeights& layer);
   void attend(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void run_to_activation(const LayerWeights& layer, std::span<const kernel::HeadMap> fused);
+  void advance();
   void remember(Cache& cache, int position, kernel::Attention& attention) const;
   void attend_across(const LayerWeights& layer);
-  void add(const LinearWeights& linear, MatrixView x, const Vector& scale, const NormWeights& norm,
-           MatrixSpan before_norm = {});
-  void feed(const LayerWeights& layer, MatrixView x);
 
   const Model& model_;
   const Architecture& shape_;
@@ -107,7 +109,8 @@ class Forward {
   bool projected_ = false;  // the next layer
   Segments inputs_;
   std::optional<Angles> angles_, window_angles_;
-  Matrix hidden_, normed_, inner_;
+  Matrix hidden_;
+  AfterAttention after_;
   Matrix entered_;  // the first block's input, if a convolution reads it
   LayerState own_;  // only what this needs itself
   LayerState* state_ = &own_;

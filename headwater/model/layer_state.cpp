@@ -1,6 +1,7 @@
 #include "headwater/model/layer_state.h"
 
 #include "headwater/model/projection.h"
+#include "headwater/model/some_rows.h"
 
 namespace headwater {
 namespace {
@@ -18,10 +19,29 @@ void for_each_part(const Architecture& model, LayerState& state, const Put& put)
   if (!model.feed_out_norm.empty()) put(state.added, model.width);
 }
 
+constexpr Matrix LayerState::*after_attention[] = {&LayerState::middle, &LayerState::up,
+                                                   &LayerState::gate, &LayerState::attended,
+                                                   &LayerState::added};
+
 }  // namespace
 
 void LayerState::fit(const Architecture& model, int n) {
   for_each_part(model, *this, [&](Matrix& part, int columns) { part.reuse(n, columns); });
+}
+
+LayerState LayerState::some_rows(const std::vector<int>& rows) const {
+  LayerState some;
+  for (Matrix LayerState::*part : after_attention) some.*part = chosen(this->*part, rows);
+  return some;
+}
+
+void LayerState::put_back(const LayerState& some, const std::vector<int>& rows) {
+  for (Matrix LayerState::*part : after_attention)
+    headwater::put_back(some.*part, rows, this->*part);
+}
+
+void keep(MatrixView values, MatrixSpan part) {
+  if (part.rows() > 0) copy(values, part);
 }
 
 size_t LayerState::row_bytes(const Architecture& model) {

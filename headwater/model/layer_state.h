@@ -1,6 +1,7 @@
 // What the forward pass of one block saves for its derivative.
 #pragma once
 #include <cstddef>
+#include <vector>
 
 #include "headwater/core/matrix.h"
 #include "headwater/model/architecture.h"
@@ -16,6 +17,10 @@ struct LayerState {
   /// until a forward pass fills them in.
   void fit(const Architecture& model, int n);
 
+  /// These rows of what follows attention: middle, up, gate, attended and added. And back.
+  LayerState some_rows(const std::vector<int>& rows) const;
+  void put_back(const LayerState& some, const std::vector<int>& rows);
+
   /// The bytes of one row in all of the matrices.
   static size_t row_bytes(const Architecture& model);
 
@@ -26,5 +31,8 @@ struct LayerState {
   Matrix up, gate;         // before the activation
   Matrix attended, added;  // what the halves add, before their norms, if there are any
 };
+
+/// Copies values to a part, if it has rows: a state without it does not need them.
+void keep(MatrixView values, MatrixSpan part);
 
 }  // namespace headwater

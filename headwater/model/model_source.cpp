@@ -53,12 +53,18 @@ std::vector<std::string> ModelSource::notes() const {
   return all;
 }
 
-void ModelSource::remember(MatrixView hidden) {
+void ModelSource::remember(const std::function<MatrixView(Range rows)>& hidden) {
   if (deciding_.rows() > 0) return;
   const std::optional<Range> rows = deciding_rows(model_, description_);
   if (!rows) return;
-  deciding_ = Matrix(rows->size(), hidden.columns());
-  model_.finish(hidden.rows(rows->begin, rows->size()), deciding_);
+  const MatrixView found = hidden(*rows);
+  if (found.rows() == 0) return;
+  deciding_ = Matrix(found.rows(), found.columns());
+  model_.finish(found, deciding_);
+}
+
+void ModelSource::remember(MatrixView hidden) {
+  remember([&](Range rows) { return hidden.rows(rows.begin, rows.size()); });
 }
 
 std::optional<Prediction> ModelSource::prediction() {
@@ -95,7 +101,10 @@ std::optional<Prediction> ModelSource::prediction_at(int row) {
 
 void ModelSource::run_to_the_end(const std::function<void(MatrixView hidden)>& take) const {
   if (pack_)
-    if (const MatrixView hidden = pack_->hidden(place_); hidden.rows() > 0) return take(hidden);
+    if (const MatrixView hidden =
+            pack_->hidden(place_, {0, static_cast<int>(description_.tokens.size())});
+        hidden.rows() > 0)
+      return take(hidden);
   const int layers = model_.architecture().layers;
   run_checked(model_, embed(), layers, [&](Forward& forward) {
     forward.step();

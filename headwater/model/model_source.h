@@ -63,6 +63,8 @@ class ModelSource : public Source, public Differentiable {
   void run_to_the_end(const std::function<void(MatrixView hidden)>& take) const;
   /// Keeps the rows of the last hidden states that decide the prediction.
   void remember(MatrixView hidden);
+  /// The same, from a function that gives these rows, or none.
+  void remember(const std::function<MatrixView(Range rows)>& hidden);
 
   /// The input rows of the first block.
   Matrix embed() const;

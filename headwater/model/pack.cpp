@@ -9,6 +9,7 @@
 #include "headwater/model/forward.h"
 #include "headwater/model/head_map.h"
 #include "headwater/model/map_rows.h"
+#include "headwater/model/predict.h"
 #include "headwater/model/target.h"
 #include "headwater/model/trace.h"
 
@@ -81,7 +82,7 @@ void Pack::run_maps() {
 }
 
 void Pack::finish() {
-  if (forward_->next() < model_->architecture().layers) forward_->step();
+  if (forward_->next() < model_->architecture().layers) forward_->step_each({});
   hidden_ = forward_->take_hidden();
   forward_.reset();
 }
@@ -104,13 +105,27 @@ void Pack::put_top_rows(size_t k, const Fuse& fuse, int first, MatrixSpan rows) 
                part(forward_->keys(), k), fuse, first, rows);
 }
 
-MatrixView Pack::hidden(size_t k) {
+MatrixView Pack::hidden(size_t k, Range rows) {
   if (hidden_.rows() == 0) {
     if (!forward_ || asked_->range.end < model_->architecture().layers) return {};
     finish();
   }
-  const MatrixView found = part(hidden_, k);
+  const int first = rows_of(k).begin + rows.begin;
+  for (int row = first; row < first + rows.size() && !ran_.empty(); ++row)
+    if (!std::ranges::binary_search(ran_, row)) return {};
+  const MatrixView found = MatrixView(hidden_).rows(first, rows.size());
   return all_finite(found) ? found : MatrixView();
+}
+
+std::vector<int> Pack::deciding() const {
+  std::vector<int> out;
+  for (size_t k = 0; k < texts_.size(); ++k) {
+    const std::optional<Range> rows = deciding_rows(*model_, texts_[k].description);
+    if (!rows) return {};
+    for (int row = rows->begin; row < rows->end; ++row) out.push_back(rows_of(k).begin + row);
+  }
+  if (static_cast<int>(out.size()) == inputs_.rows()) out.clear();
+  return out;
 }
 
 std::optional<RelevanceAnswer> Pack::relevance(size_t k, const RelevanceRequest& request) {
@@ -129,8 +144,10 @@ void Pack::run_relevance() {
   const Architecture& shape = model_->architecture();
   const Matrix rows = stacked([&](const TextInput& text) { return model_->text().sums(text, 0); });
   std::optional<Trace> run;
+  ran_ = deciding();
   try {
-    run = trace(*model_, model_->text().embed(rows.copy()), inputs_.lengths(), std::move(*spare_));
+    run = trace(*model_, model_->text().embed(rows.copy()), inputs_.lengths(), std::move(*spare_),
+                ran_);
   } catch (const Error&) {
     return;  // run alone, each text finds out whether it is the one
   }

@@ -60,9 +60,9 @@ class Pack {
   /// same for all texts, and asks for nothing but the tokens.
   std::optional<RelevanceAnswer> relevance(size_t k, const RelevanceRequest& request);
 
-  /// The output of the last layer for text k, after has_maps() up to that layer or relevance().
-  /// No rows if the pack cannot say.
-  MatrixView hidden(size_t k);
+  /// Rows of the output of the last layer for text k, after has_maps() up to that layer or
+  /// relevance(). No rows if the pack cannot say.
+  MatrixView hidden(size_t k, Range rows);
 
   /// Frees the maps of text k.
   void let_go(size_t k) { maps_[k].clear(); }
@@ -70,6 +70,8 @@ class Pack {
  private:
   void run_maps();
   void finish();
+  /// The rows that decide the predictions, among those of all texts; none if all may be needed.
+  std::vector<int> deciding() const;
   Range rows_of(size_t k) const;
   /// The rows of text k among those of all.
   MatrixView part(MatrixView rows, size_t k) const;
@@ -82,6 +84,7 @@ class Pack {
   Spare spare_;
   Segments inputs_;
   Matrix hidden_;                            // of all texts, after the last layer
+  std::vector<int> ran_;                     // these rows of it alone; none: all of them
   std::optional<Maps> asked_;                // which maps ran
   std::optional<Forward> forward_;           // what is left to run
   std::optional<RelevanceRequest> request_;  // for which relevance

@@ -13,7 +13,7 @@ RelevanceAnswer ModelSource::relevance(const RelevanceRequest& request) {
   passed_scores_ = request.rule == RelevanceRule::attnlrp;
   if (pack_) {
     if (std::optional<RelevanceAnswer> answer = pack_->relevance(place_, request)) {
-      remember(pack_->hidden(place_));
+      remember([&](Range decide) { return pack_->hidden(place_, decide); });
       return std::move(*answer);
     }
   }

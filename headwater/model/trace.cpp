@@ -41,7 +41,7 @@ bool worth_keeping(const Architecture& model, int n) {
 }  // namespace
 
 Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths,
-            std::vector<LayerState> spare) {
+            std::vector<LayerState> spare, const std::vector<int>& rows) {
   const Architecture& shape = model.architecture();
   const int n = embedded.rows();
   Trace out;
@@ -56,10 +56,11 @@ Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths,
     out.sums.emplace_back(n, shape.width);
     LayerState* state = keeps ? &out.states[static_cast<size_t>(forward.next())] : nullptr;
     if (state) state->fit(shape, n);
-    forward.step_each({}, out.sums.back(), state);
-    if (forward.next() < shape.layers) return;
-    for (int t = 0; t < n; ++t)
-      std::ranges::copy(forward.hidden().row(t), out.hidden.row(t).begin());
+    if (!rows.empty() && forward.next() == shape.layers - 1 && !model.convolution())
+      forward.step_rows(rows, out.sums.back(), state);
+    else
+      forward.step_each({}, out.sums.back(), state);
+    if (forward.next() == shape.layers) copy(forward.hidden(), out.hidden);
   };
   run_checked(model, std::move(embedded), shape.layers, step, out.lengths);
   model.finish(out.hidden, out.finished);

@@ -25,9 +25,10 @@ struct Trace {
 
 /// Runs the model on `embedded`, the rows of its first block, or of several inputs as in Forward.
 /// Throws Error, which names the layer and the token, for numbers that are not finite. `spare` are
-/// the states of an earlier run of the model, whose memory is reused.
+/// the states of an earlier run of the model, whose memory is reused. If there are `rows`, only
+/// these of the last layer are asked for, and may have a gradient: the others of `hidden` are 0.
 Trace trace(const Model& model, Matrix embedded, std::vector<int> lengths = {},
-            std::vector<LayerState> spare = {});
+            std::vector<LayerState> spare = {}, const std::vector<int>& rows = {});
 
 /// Runs layers 0 ... end - 1 by calls of step(forward), with the same check.
 void run_checked(const Model& model, Matrix embedded, int end,

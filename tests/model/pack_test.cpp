@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <numeric>
 
 #include "headwater/core/threads.h"
@@ -14,6 +15,7 @@
 #include "headwater/model/model_batch.h"
 #include "headwater/model/model_source.h"
 #include "headwater/open.h"
+#include "headwater/source/differentiable.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/test_data.h"
 
@@ -72,18 +74,30 @@ class PackedTexts : public testing::TestWithParam<const char*> {};
 TEST_P(PackedTexts, GiveTheSameBytesAsOneByOne) {
   const std::shared_ptr<const Model> model =
       Model::open(test_data(std::string("golden/") + GetParam()));
-  Options one_row, largest_head;
+  Options one_row, largest_head, several_rows, mean_row, upwards, lower_layers;
   one_row.row = parse_row("-1");
   largest_head.fuse = Fuse::max;
+  several_rows.row = parse_row("-1,0");
+  several_rows.residual = 0;
+  mean_row.row = parse_row("mean");
+  upwards.preset = Preset::metrics;
+  upwards.row = parse_row("0");
+  lower_layers.row = parse_row("0");
+  lower_layers.layers = parse_slice("0:1");
   const int before = threads();
   for (const int count : {1, 3}) {
     set_threads(count);
-    for (const Options& options : {one_row, Options(), largest_head}) {
+    for (const Options& options :
+         {one_row, Options(), largest_head, several_rows, mean_row, upwards, lower_layers}) {
       const auto alone = sources_of(model, false), together = sources_of(model, true);
       for (size_t k = 0; k < alone.size(); ++k)
         expect_same_bytes(rollout(*alone[k], options), rollout(*together[k], options),
                           fmt::format("{} text {}", GetParam(), k));
     }
+    const auto alone = sources_of(model, false), together = sources_of(model, true);
+    for (size_t k = 0; k < alone.size(); ++k)
+      expect_same_bytes(rollout_by_layer(*alone[k], one_row),
+                        rollout_by_layer(*together[k], one_row), "by layer");
   }
   set_threads(before);
 }
@@ -149,6 +163,45 @@ TEST(Pack, GivesTheSameRelevanceAsOneByOne) {
         EXPECT_EQ(alone.relevance->sum, packed.relevance->sum);
         EXPECT_EQ(alone.relevance->rest, packed.relevance->rest);
         EXPECT_EQ(alone.notes, packed.notes);
+      }
+    }
+  }
+}
+
+// What a pack leaves out of its last layer is there when somebody asks.
+TEST(Pack, PredictsAsOneByOneAfterEveryMethod) {
+  for (const char* name : {"verb-number", "facts", "pairs"}) {
+    ModelInput input;
+    const std::string said =
+        name == std::string("pairs") ? "the [MASK] to the cabinet" : "the keys";
+    for (int k = 0; k < 12; ++k) input.texts.push_back(said + std::string(" the dog", k % 5));
+    const std::unique_ptr<Batch> batch = open_batch(name, {input, {}});
+    std::vector<int> all(input.texts.size());
+    std::iota(all.begin(), all.end(), 0);
+    Options row;
+    row.row = parse_row("0");
+    const std::vector<std::function<void(Source&)>> methods = {
+        [&](Source& source) { rollout(source, row); }, [](Source& source) { rollout(source); },
+        [](Source& source) { relevance(source); }};
+    for (const auto& method : methods) {
+      auto sources = batch->together(all);
+      for (const int k : all) {
+        const std::unique_ptr<Source> single = batch->item(k);
+        Differentiable& alone = *single->differentiable();
+        Source& packed = *sources[static_cast<size_t>(k)];
+        method(packed);
+        for (const int at : {0, 2}) {
+          const std::optional<Prediction> expected = alone.prediction_at(at),
+                                          found = packed.differentiable()->prediction_at(at);
+          ASSERT_TRUE(expected && found);
+          EXPECT_EQ(expected->best.name, found->best.name);
+          EXPECT_EQ(expected->best.row, found->best.row);
+          EXPECT_EQ(expected->best.value, found->best.value)
+              << name << " text " << k << " at " << at;
+          EXPECT_EQ(expected->probability, found->probability);
+        }
+        EXPECT_EQ(alone.prediction()->best.value,
+                  packed.differentiable()->prediction()->best.value);
       }
     }
   }
