@@ -34,6 +34,7 @@ class Inside(threading.local):
     """Above 0: what runs in this thread is headwater's, or recorded already."""
 
     depth = 0
+    watches = 0  # how many watches see this thread's functions
 
 
 inside = Inside()
@@ -75,12 +76,16 @@ class Watch(TorchFunctionMode):
 
     def begin(self) -> None:
         torch._C._push_on_torch_function_stack(self)
+        inside.watches += 1
 
     def end(self, failed: bool) -> None:
         """Takes the watch off. A pass in which nothing was found is not watched again."""
         above: list[Any] = []
+        top: Any = None
         while torch._C._len_torch_function_stack() and (top := torch._C._pop_torch_function_stack()) is not self:
             above.append(top)
+            top = None
+        inside.watches -= top is self
         for other in reversed(above):
             torch._C._push_on_torch_function_stack(other)
         if not failed and not self._found:
