@@ -60,6 +60,7 @@ class ByHand:
     name: str
     kind: str
     path: list[int]  # the numbers of the calls around it, and its own
+    after: int  # how many attention calls the pass had made
 
 
 class Watch(TorchFunctionMode):
@@ -148,7 +149,8 @@ class Watch(TorchFunctionMode):
         self._found = True
         if not any(one.path[-1] == frames[0].number for one in self._one.by_hand):
             path = [frame.number for frame in reversed(frames)]
-            self._one.by_hand.append(ByHand(frames[0].name, type(frames[0].module).__name__, path))
+            self._one.by_hand.append(ByHand(frames[0].name, type(frames[0].module).__name__, path,
+                                            len(self._one.entries)))
 
 
 def tensors(values: Any) -> Iterator[Tensor]:
