@@ -23,7 +23,7 @@ SENTENCE = "The keys to the cabinet"
 def saved(result, path):
     """What the saved page of a result holds of it."""
     result.save(path)
-    return item_of(path.read_text())
+    return item_of(path.read_text(encoding="utf-8"))
 
 
 def item_of(page):
@@ -48,7 +48,7 @@ def test_a_page_has_the_maps_that_the_commands_page_has(method, flags, tmp_path)
     words = {"--by-layer": dict(by_layer=True), "--row": dict(row=2), "--layers": dict(layers="0:2", fuse="max")}
     subprocess.run([COMMAND, method, "verb-number", "--text", SENTENCE, *flags, "--embed-layers", "-o",
                     tmp_path / "command.html"], check=True, timeout=120)
-    expected = item_of((tmp_path / "command.html").read_text())
+    expected = item_of((tmp_path / "command.html").read_text(encoding="utf-8"))
     expected["details"].pop()  # the command says what the model predicts, too
     given = words[flags[0]] if flags else {}
     result = getattr(hw, method)("verb-number", text=SENTENCE, embed_layers=True, **given)

@@ -156,6 +156,21 @@ def test_attention_by_hand_between_layers_is_named():
         seen.rollout()
 
 
+def test_a_head_that_pools_the_tokens_after_the_layers_is_no_part_of_them():
+    class Pools(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder, self.ask = Stack([recorded], [recorded]), nn.Linear(32, 3)
+
+        def forward(self, x):
+            x = self.encoder(x)
+            return self.ask(x).mT.softmax(-1) @ x
+
+    with torch.no_grad(), hw.capture(Pools()) as seen:
+        seen.model(X)
+    assert seen.rollout().shape == (2, 7, 7) and seen.rollout().notes == []
+
+
 def test_attention_by_hand_alone_is_named():
     model = Stack([BY_HAND["softmax"]])
     with torch.no_grad(), pytest.raises(hw.Error, match=r"of their own: blocks.0.first \(Shuffle\)"), hw.capture(model):

@@ -34,6 +34,7 @@ class Inside(threading.local):
     """Above 0: what runs in this thread is headwater's, or recorded already."""
 
     depth = 0
+    watches = 0  # how many watches see this thread's functions
 
 
 inside = Inside()
@@ -59,6 +60,7 @@ class ByHand:
     name: str
     kind: str
     path: list[int]  # the numbers of the calls around it, and its own
+    after: int  # how many attention calls the pass had made
 
 
 class Watch(TorchFunctionMode):
@@ -75,12 +77,16 @@ class Watch(TorchFunctionMode):
 
     def begin(self) -> None:
         torch._C._push_on_torch_function_stack(self)
+        inside.watches += 1
 
     def end(self, failed: bool) -> None:
         """Takes the watch off. A pass in which nothing was found is not watched again."""
         above: list[Any] = []
+        top: Any = None
         while torch._C._len_torch_function_stack() and (top := torch._C._pop_torch_function_stack()) is not self:
             above.append(top)
+            top = None
+        inside.watches -= top is self
         for other in reversed(above):
             torch._C._push_on_torch_function_stack(other)
         if not failed and not self._found:
@@ -143,7 +149,8 @@ class Watch(TorchFunctionMode):
         self._found = True
         if not any(one.path[-1] == frames[0].number for one in self._one.by_hand):
             path = [frame.number for frame in reversed(frames)]
-            self._one.by_hand.append(ByHand(frames[0].name, type(frames[0].module).__name__, path))
+            self._one.by_hand.append(ByHand(frames[0].name, type(frames[0].module).__name__, path,
+                                            len(self._one.entries)))
 
 
 def tensors(values: Any) -> Iterator[Tensor]:

@@ -33,6 +33,13 @@ def on_linear(network: Network, function: Original, input: Tensor, weight: Tenso
     return network.follow(function(input, weight, bias), root)
 
 
+def on_convolution(network: Network, function: Original, input: Tensor, weight: Tensor, bias: Tensor | None = None,
+                   *rest: Any, **words: Any) -> Any:
+    if bias is not None and input.requires_grad and not bias.requires_grad:
+        bias = network.constant(bias)
+    return function(input, weight, bias, *rest, **words)
+
+
 def on_addmm(network: Network, function: Original, input: Tensor, mat1: Tensor, mat2: Tensor, **words: Any) -> Any:
     if not input.requires_grad and (mat1.requires_grad or mat2.requires_grad):
         input = network.constant(input)
@@ -212,6 +219,7 @@ HANDLERS: dict[Original, Handler] = {
     **every(on_dropout, "dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d",
             "dropout2d", "dropout3d"),
     **every(on_linear, "linear"),
+    **every(on_convolution, "conv1d", "conv2d", "conv3d"),
     **every(on_addmm, "addmm"),
     **every(on_sum, "add", "sub", "subtract", "rsub", "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__",
             "__isub__", "add_", "sub_"),

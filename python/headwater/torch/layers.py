@@ -60,9 +60,12 @@ def unseen_beside(run: Run, missing: str) -> list[str]:
 
 def by_hand_beside(run: Run, everywhere: bool, missing: str) -> list[str]:
     """Raises if the call of a run's parent also computed attention that nothing could record, or notes it if that was
-    allowed. `everywhere`: also if another part of the model did, as where nobody chose between them.
+    allowed. `everywhere`: also if another part of the model did, before the run's last layer, as where nobody chose between
+    them. What comes later, such as heads that pool the tokens, is no part of a rollout.
     """
-    what = listed_by_hand(one for one in run.one.by_hand if everywhere or run.owner in one.path)
+    last = max(k for k, entry in enumerate(run.one.entries) if entry is run.entries[-1])
+    what = listed_by_hand(one for one in run.one.by_hand
+                          if run.owner in one.path or everywhere and one.after <= last)
     if not what:
         return []
     if missing != "residual":

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .by_hand import Watch
+from .by_hand import inside
 from .kernels import status
 from .record import Record
 
@@ -85,13 +85,8 @@ def fits(record: Record, value: Tensor) -> bool:
     query, key = record.q, record.k
     return type(query) is type(key) is type(value) is Tensor and record.mask is None and not query.requires_grad and \
         not (key.requires_grad or value.requires_grad) and query.shape[-1] % LEAST_ROOM == 0 and \
-        value.shape[-1] % LEAST_ROOM == 0 and nobody_listens() and not torch.is_autocast_enabled(query.device.type)
-
-
-def nobody_listens() -> bool:
-    """Whether no mode but a watch of headwater's own sees which functions of torch are called."""
-    modes = range(OPERATIONS._C._len_torch_function_stack())
-    return all(isinstance(OPERATIONS._C._get_function_stack_at(place), Watch) for place in modes)
+        value.shape[-1] % LEAST_ROOM == 0 and torch._C._len_torch_function_stack() == inside.watches and \
+        not torch.is_autocast_enabled(query.device.type)
 
 
 class Asking:
