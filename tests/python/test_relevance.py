@@ -20,9 +20,8 @@ class Followed:
         norms = [m for name, m in body.named_modules() if name in (
             "embeddings.LayerNorm", "embeddings.norm", "vision_model.pre_layrnorm")]
         self.words, self.sums, self.outputs = None, None, []
-        # After a layer comes the next one's input, which is its output but for DeBERTa's convolution.
-        hooks = [layer.register_forward_pre_hook(self.keep_input) for layer in layers_of(model)[1:]]
-        hooks.append(layers_of(model)[-1].register_forward_hook(self.keep_output))
+        hooks = [layer.register_forward_hook(self.keep_output) for layer in layers_of(model)]
+        hooks += [layer.register_forward_pre_hook(self.keep_input) for layer in layers_of(model)]
         # Word, position and type together: what the embedding's norm gets, or the first layer if there is none.
         before = norms[0] if norms else layers_of(model)[0]
         hooks.append(before.register_forward_pre_hook(self.keep_sums))
@@ -52,12 +51,16 @@ class Followed:
             self.sums = given[0]
             self.sums.retain_grad()
 
-    def keep_input(self, module, given):
-        given[0].retain_grad()
-        self.outputs.append(given[0])
-
     def keep_output(self, module, given, out):
-        self.keep_input(module, out if isinstance(out, tuple) else (out,))
+        rows = out[0] if isinstance(out, tuple) else out
+        rows.retain_grad()
+        self.outputs.append(rows)
+
+    def keep_input(self, module, given):
+        """A layer's input counts in place of the output before it: DeBERTa's convolution comes between the two."""
+        if self.outputs and self.outputs[-1] is not given[0]:
+            given[0].retain_grad()
+            self.outputs[-1] = given[0]
 
 
 def is_bias(name):
