@@ -15,7 +15,8 @@ std::optional<int> find_first(const Model& model, std::initializer_list<const ch
     fail("{}: has no tokenizer, expected one to know the mask token; save the tokenizer too",
          model.name());
   for (const char* name : names)
-    if (const auto id = tokenizer->id_of(name); id && *id < model.architecture().text->vocabulary)
+    if (const auto id = tokenizer->id_of(name);
+        id && *id < model.architecture().text->vocabulary && !tokenizer->is_assumed(*id))
       return id;
   return {};
 }

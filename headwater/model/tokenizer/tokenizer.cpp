@@ -33,6 +33,7 @@ struct Tokenizer::Parts {
   std::unique_ptr<PostProcessor> post_processor;
   std::unique_ptr<Decoder> decoder;
   AddedTokens added;
+  std::vector<int> assumed;  // tokens that no file has
   std::vector<std::string> notes;
 };
 
@@ -74,6 +75,23 @@ bool loses_tokens(JsonPart& file, const AddedTokens& added) {
   return std::ranges::any_of(all, [&](const dom::element one) {
     return !one["content"].get(content) && !added.id_of(content);
   });
+}
+
+// Tokens that neither the model nor "added_tokens" has.
+std::vector<int> find_assumed(const std::vector<AddedToken>& tokens, const WordModel& model,
+                              const std::optional<dom::array>& listed, const AddedTokens& added) {
+  const auto is_listed = [&](const std::string& token) {
+    std::string_view content;
+    return listed && std::ranges::any_of(*listed, [&](const dom::element one) {
+             return !one["content"].get(content) && content == token;
+           });
+  };
+  std::vector<int> found;
+  for (const AddedToken& one : tokens)
+    if (const auto id = added.id_of(one.content);
+        id && one.assumed && !model.id_of(one.content) && !is_listed(one.content))
+      found.push_back(*id);
+  return found;
 }
 
 std::string lost_note(const std::vector<std::string>& lost, std::string_view kind) {
@@ -161,6 +179,7 @@ Tokenizer Tokenizer::parse(std::string_view json, const std::string& name,
   if (file.has("added_tokens") && !beside.lists_added) added = file.list("added_tokens");
   parts->added = AddedTokens(added, beside.tokens, *parts->model, parts->normalizer.get(),
                              name + ": \"added_tokens\"");
+  parts->assumed = find_assumed(beside.tokens, *parts->model, added, parts->added);
   const auto id = [&](const std::string& token) {
     const auto added_id = parts->added.id_of(token);
     return added_id ? added_id : parts->model->id_of(token);
@@ -268,6 +287,10 @@ std::optional<int> Tokenizer::id_of(std::string_view token) const {
 
 bool Tokenizer::knows(int id) const {
   return parts_->added.token_of(id) || parts_->model->token_of(id);
+}
+
+bool Tokenizer::is_assumed(int id) const {
+  return std::ranges::find(parts_->assumed, id) != parts_->assumed.end();
 }
 
 std::string Tokenizer::token_of(int id) const {

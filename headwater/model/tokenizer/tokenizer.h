@@ -53,6 +53,8 @@ class Tokenizer {
   /// Throws Error if no token has this id.
   std::string token_of(int id) const;
   bool is_special(int id) const;
+  /// Whether no file of the folder has this token: its class adds it, and no model has learned it.
+  bool is_assumed(int id) const;
   /// The number of tokens, including added ones.
   int size() const;
   /// Which parts of tokenizer.json other files of its folder replace, as sentences for results.

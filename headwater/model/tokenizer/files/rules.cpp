@@ -127,7 +127,7 @@ TokenizerRules::TokenizerRules(const TokenizerKind& of, TokenizerSettings with)
   for (const auto& [name, content] : defaults)
     if (!settings.named.contains(name)) {
       settings.named[name].content = content;
-      settings.named[name].bare = true;
+      settings.named[name].bare = settings.named[name].assumed = true;
       // Spaces around tokens of SigLIP belong to them.
       if (kind.name == "Siglip") settings.named[name].lstrip = settings.named[name].rstrip = true;
     }

@@ -13,7 +13,8 @@ namespace headwater {
 struct AddedToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalised = false, special = true;
-  bool bare = false;  // given as a text alone, without these options
+  bool bare = false;     // given as a text alone, without these options
+  bool assumed = false;  // no file has it: the class adds it
 };
 
 struct TokenizerSettings {
