@@ -84,7 +84,7 @@ void Pack::run_maps() {
 void Pack::finish() {
   if (forward_->next() < model_->architecture().layers) forward_->step_each({});
   hidden_ = forward_->take_hidden();
-  forward_.reset();
+  if (!asked_->rows_of_top) forward_.reset();  // the queries and keys of other texts are in it
 }
 
 Range Pack::rows_of(size_t k) const {

@@ -180,16 +180,18 @@ TEST(Pack, PredictsAsOneByOneAfterEveryMethod) {
     std::iota(all.begin(), all.end(), 0);
     Options row;
     row.row = parse_row("0");
-    const std::vector<std::function<void(Source&)>> methods = {
-        [&](Source& source) { rollout(source, row); }, [](Source& source) { rollout(source); },
-        [](Source& source) { relevance(source); }};
+    const std::vector<std::function<Attribution(Source&)>> methods = {
+        [&](Source& source) { return rollout(source, row); },
+        [](Source& source) { return rollout(source); },
+        [](Source& source) { return relevance(source); }};
     for (const auto& method : methods) {
       auto sources = batch->together(all);
       for (const int k : all) {
         const std::unique_ptr<Source> single = batch->item(k);
         Differentiable& alone = *single->differentiable();
         Source& packed = *sources[static_cast<size_t>(k)];
-        method(packed);
+        // Also after the predictions of the texts before it.
+        expect_same_bytes(method(*single), method(packed), fmt::format("{} text {}", name, k));
         for (const int at : {0, 2}) {
           const std::optional<Prediction> expected = alone.prediction_at(at),
                                           found = packed.differentiable()->prediction_at(at);
