@@ -352,6 +352,16 @@ command.main(["attribute"])
     return subprocess.run([sys.executable, "-c", program], env=line()[1], capture_output=True, text=True)
 
 
+def test_an_interrupt_while_packages_load_has_no_words_of_theirs(tmp_path):
+    (tmp_path / "numpy.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
+    program = "import sys; sys.argv = ['headwater', 'attribute']; import headwater_command; headwater_command.main()"
+    env = line()[1] | {"PYTHONPATH": f"{tmp_path}:{os.path.dirname(os.path.dirname(hw.__file__))}"}
+    # A script in the background ignores SIGINT, and so would what it starts.
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert done.returncode == -signal.SIGINT and done.stderr == ""
+
+
 @pytest.mark.parametrize("failing", ["raise MemoryError", "raise RuntimeError(\"can't allocate lock\")", "later()",
                                      "Later(); raise MemoryError"])
 def test_where_memory_ends_there_is_one_sentence(failing):

@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import os
 import re
+import signal
 import sys
 from types import ModuleType
 from typing import NoReturn, Sequence
@@ -217,6 +218,8 @@ def say_unraisable(wrong: sys.UnraisableHookArgs) -> None:
 
 def main(words: Sequence[str] | None = None) -> None:
     """For `headwater attribute` and `python -m headwater.data.command attribute`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as headwater_command leaves it while packages load
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     fill_closed()
     sys.meta_path.insert(0, NoPandas)
     sys.unraisablehook = say_unraisable
