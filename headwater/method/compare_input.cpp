@@ -70,8 +70,8 @@ void check(const std::vector<Attribution>& results) {
     if (source.tokens.size() != tokens)
       fail(
           "{}: item {} has {} tokens and item {} has {}, expected as many tokens or words in each, "
-          "to compare them position by position; 'headwater rollout' with --item all -o x.html "
-          "shows such inputs beside each other",
+          "to compare them position by position; the page of a rollout of all items shows such "
+          "inputs beside each other",
           source.name, source.item, source.tokens.size(), first.source.item, tokens);
     if (other.rows != first.rows)
       fail(
